@@ -1,0 +1,26 @@
+"""Time, order and chance: what every moving part stands on.
+
+One heap of steps decides the order of everything. Live, something outside calls ``run_due`` a few
+milliseconds at a time; in virtual time a run calls it until nothing is left. Neither waits in here.
+"""
+
+from windtunnel.kernel.chance import Chance
+from windtunnel.kernel.clock import Clock, VirtualClock, WallClock
+from windtunnel.kernel.loop import Loop, Ticket
+from windtunnel.kernel.reconcile import DONE, Parked, Reconciler, Result, Worker
+from windtunnel.kernel.workqueue import WorkQueue
+
+__all__ = [
+    "DONE",
+    "Chance",
+    "Clock",
+    "Loop",
+    "Parked",
+    "Reconciler",
+    "Result",
+    "Ticket",
+    "VirtualClock",
+    "WallClock",
+    "WorkQueue",
+    "Worker",
+]

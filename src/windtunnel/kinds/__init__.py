@@ -1,0 +1,1 @@
+"""The nouns: one file per Kubernetes kind, each a declaration and its pure rules."""

@@ -1,0 +1,38 @@
+"""A stored version: the bytes that clients get, and the few columns that are asked for often."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from windtunnel.machinery.tree import Key, Tree, decode
+
+VersionType = Literal["ADDED", "MODIFIED", "DELETED"]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One state of one object. A DELETED version carries the last state, with its own revision."""
+
+    resource: str
+    """The stored resource's name (``Kind.store``)."""
+    key: Key
+    revision: int
+    type: VersionType
+    body: bytes
+    """JSON, with metadata.resourceVersion equal to ``revision``."""
+    uid: str
+    labels: dict[str, str]
+    fields: dict[str, str]
+    """Values for field selectors (``Rules.selectable``)."""
+    owners: tuple[str, ...]
+    """uids of ownerReferences."""
+    created: int
+    """Revision at which the object was created."""
+    previous: Version | None = None
+    """The state before; None for ADDED. Dropped (set to None) when history is compacted."""
+
+    def tree(self) -> Tree:
+        """Decode the object; the caller owns the tree."""
+        tree: Tree = decode(self.body)
+        return tree

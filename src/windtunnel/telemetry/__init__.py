@@ -1,0 +1,1 @@
+"""Counters and log: record only, never serve."""
