@@ -1,0 +1,119 @@
+"""What goes into the core and what comes out: requests, and the three sorts of outcome.
+
+An outcome is an ``Answer`` (send it when its revision is durable), a ``Stream`` (a watch: open it and
+send its frames, each when durable) or an ``Ask`` (make this call outside, put the reply into
+``request.answers`` and handle the same request again). A replay makes the same object, because all
+that is minted on the way (uid, name suffix, time) is kept in ``request.memo``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Who asks."""
+
+    name: str
+    groups: tuple[str, ...] = ()
+    uid: str = ""
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back from outside for one Ask: a body, or why there is none."""
+
+    status: int = 200
+    body: bytes = b""
+    error: str = ""
+    """In words, when the call failed (``connection refused``); "" when it was answered."""
+    timed_out: bool = False
+
+
+@dataclass(slots=True)
+class Request:
+    """One request, headers lower-case. Only ``answers`` and ``memo`` change while it is handled."""
+
+    method: str
+    path: str
+    """Percent-decoded, without query."""
+    query: list[tuple[str, str]] = field(default_factory=list)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """At least: authorization, user-agent, accept, content-type, if-none-match, impersonate-*."""
+    body: bytes = b""
+    content_type: str | None = None
+    """None: the header was not sent."""
+    accept: str = ""
+    user: User | None = None
+    """None: to be found out from the credentials; set only by in-process callers."""
+    certificate: tuple[str, tuple[str, ...]] | None = None
+    """Common name and organisations of a client certificate that the edge has verified."""
+    answers: dict[str, Reply] = field(default_factory=dict)
+    memo: dict[str, Any] = field(default_factory=dict)
+    trusted: bool = False
+    """Written by a part of ours: validation is skipped, admission and field ownership are not."""
+
+    def parameter(self, name: str, default: str = "") -> str:
+        """Return the first query parameter of this name."""
+        for key, value in self.query:
+            if key == name:
+                return value
+        return default
+
+
+@dataclass(slots=True)
+class Answer:
+    """A whole answer; it may leave once ``revision`` is durable (0: at once)."""
+
+    status: int
+    body: bytes
+    content_type: str = "application/json"
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    revision: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A call that must be made outside before the request can go on."""
+
+    key: str
+    """Where the reply belongs in ``request.answers``."""
+    url: str
+    body: bytes
+    ca: bytes = b""
+    """PEM of the authority that signed the server's certificate; b"": the machine's own."""
+    timeout_seconds: float = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One piece of a stream: send it when ``revision`` is durable; close the stream after ``last``."""
+
+    revision: int
+    body: bytes
+    last: bool = False
+
+
+class Stream(Protocol):
+    """A watch that has been admitted. The edge opens it, sends frames in order and closes it."""
+
+    content_type: str
+    headers: list[tuple[str, str]]
+    timeout_seconds: float
+    """When the edge ends the stream, counted from its opening."""
+
+    def open(self, deliver: Callable[[Frame], None]) -> None:
+        """Deliver what is due now (inside this call), then every change (inside its write)."""
+
+    def bookmark(self, revision: int) -> Frame | None:
+        """Return a bookmark that says all up to ``revision`` was sent; None: the client wants none."""
+
+    def close(self) -> None:
+        """Deliver nothing any more; harmless when closed."""
+
+
+Outcome = Answer | Ask | Stream
