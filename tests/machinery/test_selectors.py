@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import pytest
+
+from windtunnel.machinery.selectors import (
+    NOTHING,
+    FieldSelector,
+    LabelSelector,
+    MalformedSelector,
+)
+
+LABELS = {"app": "web", "tier": "front", "gpu": "8"}
+
+MATCHING = {
+    "": True,
+    "app=web": True,
+    "app==web": True,
+    "app!=web": False,
+    "app": True,
+    "!app": False,
+    "missing!=x": True,
+    "app in (web, db)": True,
+    "app notin (web)": False,
+    "missing notin (web)": True,
+    "gpu>4": True,
+    "gpu < 4": False,
+    "tier > 1": False,
+    "app in ()": False,
+    "app=web,tier=front,!missing": True,
+    "app in (in)": False,
+}
+
+
+@pytest.mark.parametrize(("text", "want"), MATCHING.items())
+def test_a_label_selector_selects(text: str, want: bool) -> None:
+    assert LabelSelector.parse(text).matches(LABELS) is want
+
+
+REFUSED = {
+    "app in x": "unable to parse requirement: found 'x' expected: '('",
+    "a b": "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt",
+    "=a": "found '=', expected: !, identifier, or 'end of string'",
+    "a,": "found '', expected: identifier after ','",
+    "a=b c": "found 'c', expected: ',' or 'end of string'",
+    "a>x": 'unable to parse requirement: values[0]: Invalid value: "x":'
+    " for 'Gt', 'Lt' operators, the value must be an integer",
+}
+
+
+@pytest.mark.parametrize(("text", "want"), REFUSED.items())
+def test_a_malformed_selector_is_refused_in_the_servers_words(text: str, want: str) -> None:
+    with pytest.raises(MalformedSelector) as refusal:
+        LabelSelector.parse(text)
+    assert str(refusal.value) == want
+
+
+def test_no_selector_object_selects_nothing_and_an_empty_one_everything() -> None:
+    assert LabelSelector.from_tree(None) == NOTHING
+    assert LabelSelector.from_tree({}).matches(LABELS)
+
+
+def test_a_selector_object_needs_all_of_its_conditions() -> None:
+    selector = LabelSelector.from_tree(
+        {
+            "matchLabels": {"app": "web"},
+            "matchExpressions": [{"key": "tier", "operator": "In", "values": ["front", "back"]}],
+        }
+    )
+
+    assert selector.matches(LABELS)
+    assert not selector.matches({"app": "web"})
+
+
+def test_field_terms_may_escape_their_separators() -> None:
+    selector = FieldSelector.parse(r"a=x\,y,b!=z")
+
+    assert selector.matches({"a": "x,y"})
+    assert not selector.matches({"a": "x,y", "b": "z"})
+    assert selector.exact("a") == "x,y"
+
+
+@pytest.mark.parametrize(
+    ("text", "want"),
+    [
+        ("a.b>c", "invalid selector: 'a.b>c'; can't understand 'a.b>c'"),
+        (r"a=\x", r"invalid field selector: invalid escape sequence: \x"),
+    ],
+)  # fmt: skip
+def test_a_malformed_field_selector_is_refused(text: str, want: str) -> None:
+    with pytest.raises(MalformedSelector) as refusal:
+        FieldSelector.parse(text)
+    assert str(refusal.value) == want
