@@ -7,6 +7,7 @@ from windtunnel.machinery.selectors import (
     FieldSelector,
     LabelSelector,
     MalformedSelector,
+    validate_label_selector,
 )
 
 LABELS = {"app": "web", "tier": "front", "gpu": "8"}
@@ -90,3 +91,28 @@ def test_a_malformed_field_selector_is_refused(text: str, want: str) -> None:
     with pytest.raises(MalformedSelector) as refusal:
         FieldSelector.parse(text)
     assert str(refusal.value) == want
+
+
+@pytest.mark.parametrize("text", ["a=b", "a!=b", "a in (b,c)", "a notin (b)", "a", "!a", "a>1,b"])
+def test_a_selector_prints_as_it_was_written(text: str) -> None:
+    assert str(LabelSelector.parse(text)) == text
+
+
+def test_a_selector_object_is_judged_term_by_term() -> None:
+    tree = {
+        "matchLabels": {"a": "b c"},
+        "matchExpressions": [
+            {"key": "x", "operator": "Foo"},
+            {"key": "y", "operator": "In"},
+            {"key": "z", "operator": "Exists", "values": ["1"]},
+        ],
+    }
+
+    found = [(v.field, v.reason) for v in validate_label_selector(tree, "spec.selector")]
+
+    assert found == [
+        ("spec.selector.matchLabels", "FieldValueInvalid"),
+        ("spec.selector.matchExpressions[0].operator", "FieldValueInvalid"),
+        ("spec.selector.matchExpressions[1].values", "FieldValueRequired"),
+        ("spec.selector.matchExpressions[2].values", "FieldValueForbidden"),
+    ]

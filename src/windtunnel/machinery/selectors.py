@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Final, Literal
 
 from windtunnel.machinery import names
-from windtunnel.machinery.violations import Violation, invalid
+from windtunnel.machinery.violations import Violation, forbidden, invalid, required
 
 Operator = Literal["in", "notin", "exists", "absent", "gt", "lt"]
 
@@ -38,6 +38,21 @@ class Requirement:
     key: str
     operator: Operator
     values: tuple[str, ...] = ()
+    exact: bool = False
+    """Written with an equals sign: matters only when it is printed."""
+
+    def __str__(self) -> str:
+        match self.operator:
+            case "exists":
+                return self.key
+            case "absent":
+                return f"!{self.key}"
+            case "gt" | "lt":
+                return f"{self.key}{'>' if self.operator == 'gt' else '<'}{self.values[0]}"
+            case _:
+                if self.exact:
+                    return f"{self.key}{'=' if self.operator == 'in' else '!='}{self.values[0]}"
+                return f"{self.key} {self.operator} ({','.join(sorted(self.values))})"
 
     def matches(self, labels: Mapping[str, str]) -> bool:
         """Say whether labels meet this condition."""
@@ -85,6 +100,10 @@ class LabelSelector:
                 return False
         return True
 
+    def __str__(self) -> str:
+        """Return the selector as scale subresources and tables print it."""
+        return ",".join(map(str, sorted(self.requirements, key=lambda term: term.key)))
+
     @property
     def empty(self) -> bool:
         """True where everything is selected."""
@@ -116,7 +135,7 @@ class LabelSelector:
         if tree is None:
             return NOTHING
         found = [
-            Requirement(key, "in", (value,))
+            Requirement(key, "in", (value,), exact=True)
             for key, value in sorted((tree.get("matchLabels") or {}).items())
         ]
         for expression in tree.get("matchExpressions") or ():
@@ -142,6 +161,42 @@ class LabelSelector:
 
 EVERYTHING: Final = LabelSelector()
 NOTHING: Final = LabelSelector(selects_nothing=True)
+
+
+def validate_label_selector(tree: Mapping[str, Any] | None, field: str) -> list[Violation]:
+    """Judge a ``LabelSelector`` object: its keys, operators and values."""
+    if not tree:
+        return []
+    found: list[Violation] = []
+    for key, value in sorted((tree.get("matchLabels") or {}).items()):
+        where = f"{field}.matchLabels"
+        found += [invalid(where, key, text) for text in names.label_key(key)]
+        found += [invalid(where, value, text) for text in names.label_value(value)]
+    for index, expression in enumerate(tree.get("matchExpressions") or ()):
+        found += _validate_expression(expression, f"{field}.matchExpressions[{index}]")
+    return found
+
+
+def _validate_expression(expression: Mapping[str, Any], field: str) -> list[Violation]:
+    found: list[Violation] = []
+    operator, values = expression.get("operator", ""), expression.get("values") or ()
+    if operator in ("In", "NotIn"):
+        if not values:
+            text = "must be specified when `operator` is 'In' or 'NotIn'"
+            found.append(required(f"{field}.values", text))
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            text = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"
+            found.append(forbidden(f"{field}.values", text))
+    else:
+        text = "not a valid selector operator"
+        found.append(invalid(f"{field}.operator", operator, text))
+    key = expression.get("key", "")
+    found += [invalid(f"{field}.key", key, text) for text in names.label_key(key)]
+    for index, value in enumerate(values):
+        where = f"{field}.values[{index}]"
+        found += [invalid(where, value, text) for text in names.label_value(value)]
+    return found
 
 
 def requirement_of_tree(expression: Mapping[str, Any]) -> Requirement:
@@ -242,7 +297,7 @@ class _LabelParser:
             if text == ">"
             else "lt"
         )
-        return _checked(Requirement(key, operator, (self._exact_value(),)))
+        return _checked(Requirement(key, operator, (self._exact_value(),), exact=True))
 
     def _exact_value(self) -> str:
         text, word = self._peek()
