@@ -30,9 +30,17 @@ class Version:
     created: int
     """Revision at which the object was created."""
     previous: Version | None = None
-    """The state before; None for ADDED. Dropped (set to None) when history is compacted."""
+    """The state before; None for ADDED, and once the version has left the recent history."""
 
     def tree(self) -> Tree:
         """Decode the object; the caller owns the tree."""
         tree: Tree = decode(self.body)
         return tree
+
+
+Versions = list[Version]
+
+
+def forget_previous(version: Version) -> None:
+    """Let go of the state before, so that a live object does not hold its whole past in memory."""
+    object.__setattr__(version, "previous", None)
