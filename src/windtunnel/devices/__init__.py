@@ -1,0 +1,33 @@
+"""What GPUs are: the catalogue of models, the document that describes a pool, the account of them.
+
+Nouns and pure functions only; who writes them to a cluster lives in ``gpu`` and ``nodes``.
+"""
+
+from windtunnel.devices.catalogue import GpuModel, find_model, models
+from windtunnel.devices.ledger import GPU, Ledger, NodeAccount, take_ledger
+from windtunnel.devices.pools import (
+    POOL_LABEL,
+    POOL_NAMESPACE,
+    GpuPool,
+    config_map_name,
+    is_pool_config_map,
+    parse_pools,
+    pool_document,
+)
+
+__all__ = [
+    "GPU",
+    "POOL_LABEL",
+    "POOL_NAMESPACE",
+    "GpuModel",
+    "GpuPool",
+    "Ledger",
+    "NodeAccount",
+    "config_map_name",
+    "find_model",
+    "is_pool_config_map",
+    "models",
+    "parse_pools",
+    "pool_document",
+    "take_ledger",
+]

@@ -1,0 +1,95 @@
+"""A pool of GPU nodes as a document: the same shape as the operator's ``topology`` ConfigMap.
+
+Pools that commands add live in a ConfigMap of their own, ``topology-pool-<pool>``, because helm
+owns ``topology``. Only the document lives here; who makes nodes of it is ``nodes.pools``, who
+writes the capacity is ``gpu.capacity``.
+
+Source: fake-gpu-operator 0.2, the legacy form of ``topology.yml``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import msgspec
+import yaml
+
+from windtunnel.machinery.tree import Tree
+
+POOL_LABEL: Final = "run.ai/simulated-gpu-node-pool"
+"""The node label that names a node's pool."""
+POOL_NAMESPACE: Final = "gpu-operator"
+_PREFIX: Final = "topology-pool-"
+_KEY: Final = "topology.yml"
+
+
+class OtherDevice(msgspec.Struct, frozen=True, rename="camel"):
+    """Another extended resource that every node of a pool has."""
+
+    name: str
+    count: int
+
+
+class GpuPool(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """What each node of one pool carries."""
+
+    gpu_product: str = ""
+    gpu_count: int = 0
+    gpu_memory: int = 0
+    """MiB of one GPU."""
+    other_devices: tuple[OtherDevice, ...] = ()
+
+    def capacity(self) -> dict[str, str]:
+        """Return the extended resources of one node, as a node's status writes them."""
+        return {
+            "nvidia.com/gpu": str(self.gpu_count),
+            **{device.name: str(device.count) for device in self.other_devices},
+        }
+
+
+class _Document(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    node_pools: dict[str, GpuPool] = {}
+    node_pool_label_key: str = POOL_LABEL
+
+
+def config_map_name(pool: str) -> str:
+    """Return the name of the ConfigMap that describes ``pool``."""
+    return _PREFIX + pool
+
+
+def is_pool_config_map(namespace: str, name: str) -> bool:
+    """Say whether a ConfigMap of this name describes a pool that commands added."""
+    return namespace == POOL_NAMESPACE and name.startswith(_PREFIX)
+
+
+def pool_document(name: str, pool: GpuPool) -> Tree:
+    """Return the ConfigMap that describes one pool."""
+    document: Any = {
+        "nodePools": {name: msgspec.to_builtins(pool)},
+        "nodePoolLabelKey": POOL_LABEL,
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {
+            "name": config_map_name(name),
+            "namespace": POOL_NAMESPACE,
+            "labels": {"app.kubernetes.io/managed-by": "windtunnel"},
+        },
+        "data": {_KEY: yaml.safe_dump(document, sort_keys=False)},
+    }
+
+
+def parse_pools(config_map: Tree) -> dict[str, GpuPool]:
+    """Return the pools that a ConfigMap describes, by name.
+
+    Raises:
+        ValueError: the document is missing or not of this shape.
+    """
+    text = (config_map.get("data") or {}).get(_KEY)
+    if text is None:
+        raise ValueError(f'topology configmap missing key "{_KEY}"')
+    try:
+        return msgspec.convert(yaml.safe_load(text), type=_Document).node_pools
+    except (yaml.YAMLError, msgspec.ValidationError) as error:
+        raise ValueError(f"{_KEY}: {error}") from error

@@ -1,0 +1,231 @@
+"""From the order for a pool to the objects that make it: nodes and the pool's ConfigMap.
+
+Pure: the command line and a start with ``--nodes`` create what these functions return. A node
+carries its cpu, memory and pods from birth; its GPUs are written by ``gpu.capacity`` from the
+ConfigMap, as the operator's own device plugin does for played nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from windtunnel.devices import POOL_LABEL, GpuPool, find_model, pool_document
+from windtunnel.errors import UsageError
+from windtunnel.machinery import names, quantity
+from windtunnel.machinery.tree import Tree, dig
+
+PLAYED: Final = "kwok.x-k8s.io/node"
+DEFAULT_PRODUCT: Final = "NVIDIA-H100-80GB-HBM3"
+_MAX_COUNT: Final = 100_000
+_MAX_GPUS: Final = 1024
+_CPU_PER_GPU, _CPU_LEAST = 24, 32
+_MEMORY_PER_GPU, _MEMORY_LEAST = 192, 128  # GiB; as in common eight-GPU servers
+_EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+
+
+class PoolOrder(msgspec.Struct, frozen=True, kw_only=True):
+    """What a user orders: so many nodes of one shape."""
+
+    name: str
+    count: int = 1
+    gpus: int = 8
+    product: str = DEFAULT_PRODUCT
+    memory_mib: int = 0
+    """MiB of one GPU; 0 takes it from the catalogue."""
+    cpu: str = ""
+    """"" for a size that suits the number of GPUs."""
+    memory: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
+    taints: tuple[tuple[str, str, str], ...] = ()
+    """(key, value, effect)"""
+
+
+def check(order: PoolOrder) -> PoolOrder:
+    """Return the order, or say in one sentence why nothing can be made of it.
+
+    Raises:
+        UsageError: a name, number, quantity, label or taint is impossible.
+    """
+    wrong = names.dns_label(f"{order.name}-{max(order.count - 1, 0)}")
+    if wrong:
+        raise UsageError(f"pool name {order.name!r} makes no node names: {wrong[0]}")
+    if not 1 <= order.count <= _MAX_COUNT:
+        raise UsageError(f"a pool has 1 to {_MAX_COUNT} nodes, not {order.count}")
+    if not 0 <= order.gpus <= _MAX_GPUS:
+        raise UsageError(f"a node has 0 to {_MAX_GPUS} GPUs, not {order.gpus}")
+    if order.gpus and not order.memory_mib and find_model(order.product) is None:
+        raise UsageError(
+            f"unknown GPU product {order.product!r}: name one of the catalogue, or give its memory"
+            " in MiB as well"
+        )
+    for what, text in (("cpu", order.cpu), ("memory", order.memory)):
+        if text and not _positive(text):
+            raise UsageError(f"{what} {text!r} is not a positive quantity (such as 64 or 512Gi)")
+    for key, value in order.labels:
+        wrong = names.label_key(key) or names.label_value(value)
+        if wrong:
+            raise UsageError(f"label {key}={value}: {wrong[0]}")
+    for key, value, effect in order.taints:
+        wrong = names.label_key(key) or names.label_value(value)
+        if wrong:
+            raise UsageError(f"taint {key}={value}:{effect}: {wrong[0]}")
+        if effect not in _EFFECTS:
+            raise UsageError(f"taint {key}={value}:{effect}: the effect is one of {_EFFECTS}")
+    return order
+
+
+def parse_label(text: str) -> tuple[str, str]:
+    """Return ``key=value`` as a pair; the value may be missing.
+
+    Raises:
+        UsageError: there is no key.
+    """
+    key, _, value = text.partition("=")
+    if not key:
+        raise UsageError(f"label {text!r} has no key: write key=value")
+    return key, value
+
+
+def parse_taint(text: str) -> tuple[str, str, str]:
+    """Return ``key=value:effect`` or ``key:effect`` as a triple.
+
+    Raises:
+        UsageError: the key or the effect is missing.
+    """
+    pair, colon, effect = text.rpartition(":")
+    key, _, value = pair.partition("=")
+    if not colon or not key:
+        raise UsageError(f"taint {text!r} is not of the form key=value:effect")
+    return key, value, effect
+
+
+def parse_order(text: str) -> PoolOrder:
+    """Read an order in one line: ``pool=h100,count=100,gpus=8,product=NVIDIA-H100-80GB-HBM3``.
+
+    ``cpu``, ``memory`` and ``gpu-memory`` (MiB) may be given, ``label`` and ``taint`` repeated.
+
+    Raises:
+        UsageError: a word is unknown or its value impossible.
+    """
+    words: dict[str, str] = {}
+    labels: list[tuple[str, str]] = []
+    taints: list[tuple[str, str, str]] = []
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
+        word, equals, value = part.partition("=")
+        if not equals:
+            raise UsageError(f"{part!r} in the node order {text!r} is not of the form word=value")
+        if word == "label":
+            labels.append(parse_label(value))
+        elif word == "taint":
+            taints.append(parse_taint(value))
+        elif word in ("pool", "count", "gpus", "product", "cpu", "memory", "gpu-memory"):
+            words[word] = value
+        else:
+            raise UsageError(f"unknown word {word!r} in the node order {text!r}")
+    if "pool" not in words:
+        raise UsageError(f"the node order {text!r} names no pool")
+    model = find_model(words.get("product", DEFAULT_PRODUCT))
+    return check(
+        PoolOrder(
+            name=words["pool"],
+            count=_whole(words, "count", 1),
+            gpus=_whole(words, "gpus", model.gpus if model else 8),
+            product=words.get("product", DEFAULT_PRODUCT),
+            memory_mib=_whole(words, "gpu-memory", 0),
+            cpu=words.get("cpu", ""),
+            memory=words.get("memory", ""),
+            labels=tuple(labels),
+            taints=tuple(taints),
+        )
+    )
+
+
+def node_trees(order: PoolOrder, taken: Iterable[str] = ()) -> list[Tree]:
+    """Return the nodes of a checked order, named ``<pool>-0``, ``<pool>-1``, … past those taken.
+
+    Args:
+        order: What to make.
+        taken: Names of nodes that exist already; the numbers go on after the largest.
+    """
+    first = _next_number(order.name, taken)
+    cpu = order.cpu or str(max(_CPU_PER_GPU * order.gpus, _CPU_LEAST))
+    memory = order.memory or f"{max(_MEMORY_PER_GPU * order.gpus, _MEMORY_LEAST)}Gi"
+    return [
+        _node(order, f"{order.name}-{number}", cpu, memory)
+        for number in range(first, first + order.count)
+    ]
+
+
+def pool_config_map(order: PoolOrder) -> Tree:
+    """Return the ConfigMap from which the nodes of this order get their GPUs."""
+    model = find_model(order.product)
+    return pool_document(
+        order.name,
+        GpuPool(
+            gpu_product=model.name if model else order.product,
+            gpu_count=order.gpus,
+            gpu_memory=order.memory_mib or (model.memory_mib if model else 0),
+        ),
+    )
+
+
+def pool_of(node: Tree) -> str:
+    """Return the name of the pool a node belongs to, or ""."""
+    return str(dig(node, "metadata", "labels", POOL_LABEL) or "")
+
+
+def _node(order: PoolOrder, name: str, cpu: str, memory: str) -> Tree:
+    resources = {"cpu": cpu, "memory": memory, "ephemeral-storage": "1Ti", "pods": "110"}
+    spec: Tree = {}
+    if order.taints:
+        spec["taints"] = [
+            {"key": key, **({"value": value} if value else {}), "effect": effect}
+            for key, value, effect in order.taints
+        ]
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {
+            "name": name,
+            "labels": {
+                "kubernetes.io/arch": "amd64",
+                "kubernetes.io/hostname": name,
+                "kubernetes.io/os": "linux",
+                "type": "kwok",
+                POOL_LABEL: order.name,
+                **dict(order.labels),
+            },
+            "annotations": {PLAYED: "fake"},
+        },
+        "spec": spec,
+        "status": {"capacity": resources, "allocatable": dict(resources)},
+    }
+
+
+def _next_number(pool: str, taken: Iterable[str]) -> int:
+    numbers = [
+        int(tail)
+        for name in taken
+        for head, _, tail in (name.rpartition("-"),)
+        if head == pool and tail.isdecimal() and tail.isascii()
+    ]
+    return max(numbers, default=-1) + 1
+
+
+def _positive(text: str) -> bool:
+    try:
+        return quantity.to_milli(text) > 0
+    except ValueError:
+        return False
+
+
+def _whole(words: dict[str, str], word: str, default: int) -> int:
+    text = words.get(word)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdecimal()):
+        raise UsageError(f"{word} is a whole number, not {text!r}")
+    return int(text)

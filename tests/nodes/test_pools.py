@@ -1,0 +1,69 @@
+import pytest
+
+from windtunnel.devices import parse_pools
+from windtunnel.errors import UsageError
+from windtunnel.nodes.pools import PoolOrder, check, node_trees, parse_order, pool_config_map
+
+
+def test_nodes_are_numbered_on_after_those_that_exist() -> None:
+    nodes = node_trees(PoolOrder(name="a", count=2), taken=["a-0", "a-7", "b-9", "a-x", "aa-12"])
+
+    assert [node["metadata"]["name"] for node in nodes] == ["a-8", "a-9"]
+
+
+def test_a_node_is_played_and_knows_its_pool() -> None:
+    (node,) = node_trees(PoolOrder(name="a", labels=(("zone", "z1"),)))
+
+    assert node["metadata"]["annotations"] == {"kwok.x-k8s.io/node": "fake"}
+    assert node["metadata"]["labels"]["run.ai/simulated-gpu-node-pool"] == "a"
+    assert node["metadata"]["labels"]["zone"] == "z1"
+    assert "taints" not in node["spec"]
+    assert "nvidia.com/gpu" not in node["status"]["capacity"]
+
+
+def test_an_order_can_be_said_in_one_line() -> None:
+    order = parse_order(
+        "pool=a100,count=3,gpus=4,product=a100,cpu=8,memory=64Gi,label=zone=z1,taint=t=v:NoSchedule"
+    )
+    nodes = node_trees(order)
+
+    assert len(nodes) == 3
+    assert nodes[0]["status"]["allocatable"]["cpu"] == "8"
+    assert nodes[0]["spec"]["taints"] == [{"key": "t", "value": "v", "effect": "NoSchedule"}]
+    (pool,) = parse_pools(pool_config_map(order)).values()
+    assert (pool.gpu_product, pool.gpu_count, pool.gpu_memory) == (
+        "NVIDIA A100-SXM4-80GB",
+        4,
+        81920,
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "count=3",
+        "pool=a,count=0",
+        "pool=a,count=many",
+        "pool=a,gpus=-1",
+        "pool=A_b",
+        "pool=a,product=Voodoo2",
+        "pool=a,cpu=lots",
+        "pool=a,memory=0",
+        "pool=a,label==x",
+        "pool=a,label=a b=c",
+        "pool=a,taint=x",
+        "pool=a,taint=x:Sometimes",
+        "pool=a,colour=red",
+        "pool",
+    ],
+)
+def test_an_impossible_order_is_one_sentence(text: str) -> None:
+    with pytest.raises(UsageError) as refusal:
+        parse_order(text)
+
+    assert "\n" not in str(refusal.value)
+
+
+def test_an_unknown_product_is_fine_when_its_memory_is_given() -> None:
+    assert check(PoolOrder(name="a", product="Voodoo2", memory_mib=12)).product == "Voodoo2"
