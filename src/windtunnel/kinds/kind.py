@@ -52,9 +52,10 @@ class Rules:
     """The pure functions of one kind. Trees are changed in place only by default and prepare_*.
 
     Order in a create: decode, ``default``, admission (mutating), ``prepare_create``,
-    ``validate_create``, admission (validating), store. In an update: decode, ``default``, admission,
-    ``prepare_update``, ``validate_update``. A write to ``status`` uses the ``*_status`` pair, which
-    is handed the new object with everything but status and metadata already restored from the old.
+    ``validate_create``, admission (validating), store. In an update: decode, ``default``,
+    admission, ``prepare_update``, ``validate_update``. A write to ``status`` uses the ``*_status``
+    pair, which is handed the new object with everything but status and metadata already restored
+    from the old.
     """
 
     default: Callable[[Tree], None] = _nothing
@@ -136,6 +137,8 @@ class Kind:
     delete_answer: DeleteAnswer = "status"
     default_propagation: str = ""
     """What a DELETE without propagationPolicy means: "" is Background."""
+    storage_hash: str = ""
+    """What discovery prints as storageVersionHash."""
     custom: bool = False
     """Declared at run time by a CustomResourceDefinition."""
 

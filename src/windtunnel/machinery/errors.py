@@ -212,7 +212,8 @@ class Invalid(ApiError):
     code, reason = 422, "Invalid"
 
     def __init__(self, kind: str, group: str, name: str, violations: Sequence[Violation]) -> None:
-        texts = [str(violation) for violation in violations]
+        # The message says the same thing once; the causes keep every violation.
+        texts = list(dict.fromkeys(map(str, violations)))
         text = texts[0] if len(texts) == 1 else "[" + ", ".join(texts) + "]"
         super().__init__(
             f'{qualified(kind, group)} "{name}" is invalid: {text}',
@@ -243,3 +244,26 @@ class Timeout(ApiError):
     """It did not happen in time."""
 
     code, reason = 504, "Timeout"
+
+
+def refusal(status: Tree) -> ApiError:
+    """Return the error that a ``Status`` of failure spells: the other way of ``to_status``.
+
+    An answer of an unknown reason becomes the general error of its code.
+    """
+    reason, code = str(status.get("reason") or ""), status.get("code") or 500
+    known = {known.reason: known for known in ApiError.__subclasses__()}
+    kind = known.get(reason)
+    if kind is None:
+        kind = next((known for known in ApiError.__subclasses__() if known.code == code), ApiError)
+    error = kind.__new__(kind)
+    details = status.get("details")
+    seconds = (details or {}).get("retryAfterSeconds")
+    message = str(status.get("message") or f"the server answered {code}")
+    ApiError.__init__(error, message, details=details, retry_after_seconds=seconds)
+    if isinstance(error, Invalid):
+        error.violations = tuple(
+            Violation(cause.get("field", ""), cause.get("reason", ""), cause.get("message", ""))
+            for cause in (details or {}).get("causes") or ()
+        )
+    return error
