@@ -1,0 +1,27 @@
+"""The shape of objects: what fields there are, of which type, and how they merge.
+
+``Models`` reads OpenAPI v3 documents of built-in kinds; ``from_custom_schema`` reads the schema in
+a CustomResourceDefinition. Both give a ``Structure``, a graph that all of ``machinery`` walks. Typed (built-in) kinds are decoded by ``decode_check`` and settled by ``fill_defaults``; custom
+resources are pruned, defaulted and validated.
+"""
+
+from windtunnel.machinery.schema.decoding import (
+    Findings,
+    decode_check,
+    fill_defaults,
+    type_mistake,
+    unreadable,
+)
+from windtunnel.machinery.schema.models import Models
+from windtunnel.machinery.schema.structure import MISSING, Structure
+
+__all__ = [
+    "MISSING",
+    "Findings",
+    "Models",
+    "Structure",
+    "decode_check",
+    "fill_defaults",
+    "type_mistake",
+    "unreadable",
+]
