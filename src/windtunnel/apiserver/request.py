@@ -1,6 +1,6 @@
 """What goes into the core and what comes out: requests, and the three sorts of outcome.
 
-An outcome is an ``Answer`` (send it when its revision is durable), a ``Stream`` (a watch: open it and
+An outcome is an ``Answer`` (send it when its revision is durable), a ``Stream`` (a watch: open it,
 send its frames, each when durable) or an ``Ask`` (make this call outside, put the reply into
 ``request.answers`` and handle the same request again). A replay makes the same object, because all
 that is minted on the way (uid, name suffix, time) is kept in ``request.memo``.
@@ -87,11 +87,13 @@ class Ask:
     ca: bytes = b""
     """PEM of the authority that signed the server's certificate; b"": the machine's own."""
     timeout_seconds: float = 10.0
+    server_name: str = ""
+    """Whom the server's certificate must name where that is not the URL's host (a Service)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One piece of a stream: send it when ``revision`` is durable; close the stream after ``last``."""
+    """One piece of a stream: send it when ``revision`` is durable; after ``last`` close."""
 
     revision: int
     body: bytes
@@ -110,7 +112,7 @@ class Stream(Protocol):
         """Deliver what is due now (inside this call), then every change (inside its write)."""
 
     def bookmark(self, revision: int) -> Frame | None:
-        """Return a bookmark that says all up to ``revision`` was sent; None: the client wants none."""
+        """Return a bookmark saying all up to ``revision`` was sent; None: none is wanted."""
 
     def close(self) -> None:
         """Deliver nothing any more; harmless when closed."""

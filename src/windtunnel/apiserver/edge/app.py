@@ -1,0 +1,178 @@
+"""The ASGI application: from a scope to the core and back.
+
+One synchronous call decides a request. Where the core asks for a call outside, the call is made
+and the same request is handled again with the reply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, Final
+from urllib.parse import parse_qsl
+
+from windtunnel.apiserver.edge.answers import Common, Send, send_answer
+from windtunnel.apiserver.edge.asks import Asks
+from windtunnel.apiserver.edge.gate import Gate
+from windtunnel.apiserver.edge.protocol import CERTIFICATE
+from windtunnel.apiserver.edge.streams import Pump
+from windtunnel.apiserver.request import Answer, Ask, Outcome, Request
+from windtunnel.kernel import Clock
+from windtunnel.machinery.errors import ApiError, InternalError, Timeout, TooLarge
+from windtunnel.machinery.tree import encode
+from windtunnel.store import CommitFailed, Store
+
+Handle = Callable[[Request], Outcome]
+"""``Core.handle``."""
+
+BODY_LIMIT: Final = 3145728
+_DRAINED_BODY: Final = 4 * BODY_LIMIT
+"""How much of a body over the limit is still read, so that the client gets to see the refusal."""
+_REQUEST_SECONDS: Final = 60.0
+_UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+class App:
+    """Answers HTTP requests by asking the core."""
+
+    def __init__(
+        self,
+        handle: Handle,
+        store: Store,
+        clock: Clock,
+        gate: Gate,
+        asks: Asks,
+        crashed: Callable[[Exception], None],
+    ) -> None:
+        """Wire the application.
+
+        Args:
+            handle: Decides a request in one synchronous call.
+            store: Whose revisions gate what is sent.
+            clock: Dates the answers.
+            gate: Opens when revisions are durable.
+            asks: Makes calls to the outside.
+            crashed: Told of bugs on the way; it decides whether the cluster must stop.
+        """
+        self._handle, self._store, self._gate, self._asks = handle, store, gate, asks
+        self._crashed = crashed
+        self._common = Common(clock)
+        self._pumps: set[Pump] = set()
+        self._closing = False
+
+    async def __call__(self, scope: Any, receive: Any, send: Send) -> None:
+        """Answer one request."""
+        request = _request(scope)
+        try:
+            outcome = await self._decide(request, scope, receive)
+            if not isinstance(outcome, Answer):
+                await self._stream(outcome, receive, send)
+                return
+            # Even a refusal tells what has been written; so everything waits for the mark.
+            await self._gate.passed(self._store.revision)
+        except ApiError as refusal:
+            outcome = _refused(refusal)
+        except CommitFailed as failure:
+            outcome = _refused(InternalError(str(failure)))
+        headers = self._common.headers(outcome.content_type, outcome.headers)
+        accepts_gzip = "gzip" in request.headers.get("accept-encoding", "")
+        await send_answer(outcome, headers, accepts_gzip, send)
+
+    def end_streams(self) -> None:
+        """End all watches, and those to come, so that connections can be closed."""
+        self._closing = True
+        for pump in list(self._pumps):
+            pump.end()
+
+    async def _decide(self, request: Request, scope: Any, receive: Any) -> Outcome:
+        message = await receive()
+        if message.get("more_body") or message["type"] == "http.disconnect":
+            request.body = await _whole_body(message, receive)
+        else:
+            request.body = message["body"]
+        if len(request.body) > BODY_LIMIT:
+            raise TooLarge(f"Request entity too large: limit is {BODY_LIMIT}")
+        outcome = self._play(request)
+        if not isinstance(outcome, Ask):
+            return outcome
+        try:
+            async with asyncio.timeout(_seconds_of(request.parameter("timeout"))):
+                while isinstance(outcome, Ask):
+                    # What is asked outside tells of objects too.
+                    await self._gate.passed(self._store.revision)
+                    request.answers[outcome.key] = await self._asks.reply(outcome)
+                    outcome = self._play(request)
+        except TimeoutError as error:
+            raise Timeout(
+                "Timeout: request did not complete within the allotted timeout", details={}
+            ) from error
+        return outcome
+
+    def _play(self, request: Request) -> Outcome:
+        try:
+            return self._handle(request)
+        except CommitFailed:
+            raise
+        except ApiError as refusal:
+            return _refused(refusal)
+        except Exception as error:
+            self._crashed(error)
+            return _refused(InternalError(f"Internal error occurred: {error}"))
+
+    async def _stream(self, stream: Any, receive: Any, send: Send) -> None:
+        pump = Pump(stream, self._store, self._gate)
+        self._pumps.add(pump)
+        try:
+            if self._closing:
+                pump.end()
+            headers = self._common.headers(stream.content_type, stream.headers)
+            await pump.run(headers, receive, send)
+        finally:
+            self._pumps.discard(pump)
+
+
+def _request(scope: Any) -> Request:
+    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+    query = scope["query_string"]
+    return Request(
+        method=scope["method"],
+        path=scope["path"],
+        query=parse_qsl(query.decode("latin-1"), keep_blank_values=True) if query else [],
+        headers=headers,
+        content_type=headers.get("content-type"),
+        accept=headers.get("accept", ""),
+        certificate=scope["state"].get(CERTIFICATE),
+    )
+
+
+async def _whole_body(message: Any, receive: Any) -> bytes:
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        async with asyncio.timeout(_REQUEST_SECONDS):
+            while message["type"] == "http.request":
+                piece = message["body"]
+                size += len(piece)
+                if size <= BODY_LIMIT + 1:
+                    pieces.append(piece)
+                if not message["more_body"] or size > _DRAINED_BODY:
+                    break
+                message = await receive()
+    except TimeoutError as error:
+        raise Timeout("Timeout: the body of the request did not arrive", details={}) from error
+    if size > BODY_LIMIT:
+        raise TooLarge(f"Request entity too large: limit is {BODY_LIMIT}")
+    return b"".join(pieces)
+
+
+def _refused(refusal: ApiError) -> Answer:
+    return Answer(refusal.code, encode(refusal.to_status()) + b"\n")
+
+
+def _seconds_of(text: str) -> float:
+    """Read a ``timeout`` parameter (``5s``, ``1m``); what cannot be read means the default."""
+    for unit, seconds in _UNITS.items():
+        number = text.removesuffix(unit)
+        if number != text and number.isdigit():
+            return min(int(number) * seconds, _REQUEST_SECONDS) or _REQUEST_SECONDS
+    return _REQUEST_SECONDS

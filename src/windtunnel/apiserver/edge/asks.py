@@ -1,0 +1,120 @@
+"""Calls to the outside that a write waits for: POSTs to webhooks.
+
+They run on a few threads, each with a blocking connection, because they are rare and slow; the
+reply comes back to the thread that decides.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import socket
+import ssl
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final
+from urllib.parse import urlsplit
+
+from windtunnel.apiserver.request import Ask, Reply
+
+_THREADS: Final = 8
+_LARGEST_REPLY: Final = 3 * 1024 * 1024
+
+
+class Asks:
+    """Performs asks; one for all requests and all parked writes of a server."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="ask")
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def reply(self, ask: Ask) -> Reply:
+        """Make the call and return what came of it; a failure is a reply too."""
+        loop = asyncio.get_running_loop()
+        # The socket's own timeout begins anew with each packet; this one is for the whole call.
+        try:
+            async with asyncio.timeout(ask.timeout_seconds):
+                return await loop.run_in_executor(self._threads, call, ask)
+        except TimeoutError:
+            return Reply(error="context deadline exceeded", timed_out=True)
+
+    def start(self, ask: Ask, done: Callable[[Reply], None]) -> None:
+        """Make the call in the background; ``done`` is called on the loop's thread."""
+
+        async def run() -> None:
+            done(await self.reply(ask))
+
+        task = asyncio.get_running_loop().create_task(run())
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    def close(self) -> None:
+        """Abandon what is running."""
+        for task in self._running:
+            task.cancel()
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+
+def call(ask: Ask) -> Reply:
+    """POST the body and return the reply; blocks up to the ask's timeout a packet."""
+    url = urlsplit(ask.url)
+    path = (url.path or "/") + (f"?{url.query}" if url.query else "")
+    try:
+        connection = _connect(ask, url.hostname or "", url.port)
+        try:
+            connection.request(
+                "POST", path, ask.body,
+                {"Content-Type": "application/json", "Accept": "application/json"},
+            )  # fmt: skip
+            response = connection.getresponse()
+            return Reply(status=response.status, body=response.read(_LARGEST_REPLY))
+        finally:
+            connection.close()
+    except TimeoutError:
+        return Reply(error="context deadline exceeded", timed_out=True)
+    except (OSError, http.client.HTTPException) as error:
+        return Reply(error=_in_words(error, url.hostname or "", url.port or 443))
+
+
+def _connect(ask: Ask, host: str, port: int | None) -> http.client.HTTPConnection:
+    if ask.url.startswith("http://"):
+        return http.client.HTTPConnection(host, port, timeout=ask.timeout_seconds)
+    trust = ssl.create_default_context(cadata=ask.ca.decode() if ask.ca else None)
+    return _NamedHTTPSConnection(
+        host, port, timeout=ask.timeout_seconds, context=trust, server_name=ask.server_name or host
+    )
+
+
+class _NamedHTTPSConnection(http.client.HTTPSConnection):
+    """TLS whose certificate must bear ``server_name``, wherever the connection goes.
+
+    A webhook of a Service is called at an address but proves to be ``name.namespace.svc``.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        port: int | None,
+        *,
+        timeout: float,
+        context: ssl.SSLContext,
+        server_name: str,
+    ) -> None:
+        super().__init__(host, port, timeout=timeout)
+        self._trust, self._server_name = context, server_name
+
+    def connect(self) -> None:
+        """Connect and prove the server's name."""
+        plain = socket.create_connection((self.host, self.port), self.timeout)
+        self.sock = self._trust.wrap_socket(plain, server_hostname=self._server_name)
+
+
+def _in_words(error: Exception, host: str, port: int) -> str:
+    """Say what went wrong as the real server's HTTP client does, where it has words for it."""
+    if isinstance(error, ConnectionRefusedError):
+        return f"dial tcp {host}:{port}: connect: connection refused"
+    if isinstance(error, socket.gaierror):
+        return f"dial tcp: lookup {host}: no such host"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"tls: failed to verify certificate: {error.verify_message}"
+    return str(error) or type(error).__name__

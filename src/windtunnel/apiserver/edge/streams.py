@@ -1,0 +1,119 @@
+"""Sending watches: frames in order, each when its revision is durable.
+
+A frame's bytes are made once for all watchers; here they are only joined and sent. A watcher that
+reads too slowly is cut off once it is too far behind: it comes back and resumes from history.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import Any, Final
+
+from windtunnel.apiserver.edge.answers import Headers, Send
+from windtunnel.apiserver.edge.gate import Gate
+from windtunnel.apiserver.request import Frame, Stream
+from windtunnel.store import Store
+
+_BOOKMARK_SECONDS: Final = 60.0
+_MOST_BEHIND_BYTES: Final = 32 * 1024 * 1024
+"""Frames waiting for one watcher, those of its beginning not counted."""
+_PIECE: Final = 256 * 1024
+
+
+class Pump:
+    """Moves one stream's frames from the core to its connection."""
+
+    def __init__(self, stream: Stream, store: Store, gate: Gate) -> None:
+        self._stream, self._store, self._gate = stream, store, gate
+        self._frames: deque[Frame] = deque()
+        self._behind = 0
+        self._opening = True
+        self._ready = asyncio.Event()
+        self._armed = False
+        self._ended = False
+
+    def end(self) -> None:
+        """End the stream after what is being sent; harmless when it has ended."""
+        self._ended = True
+        self._ready.set()
+
+    async def run(self, headers: Headers, receive: Any, send: Send) -> None:
+        """Open the stream and send until it ends, the client leaves or the time is up."""
+        loop = asyncio.get_running_loop()
+        gone = loop.create_task(self._watch_client(receive))
+        timer = loop.call_later(self._stream.timeout_seconds, self.end)
+        bookmarks = loop.call_later(_BOOKMARK_SECONDS, self._bookmark, loop)
+        try:
+            self._stream.open(self._deliver)
+            self._opening = False
+            await self._gate.passed(self._store.revision)
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            # An empty piece lets the headers out, so that the client knows it is connected.
+            await send({"type": "http.response.body", "body": b"", "more_body": True})
+            while not self._ended:
+                self._arm()
+                await self._ready.wait()
+                self._ready.clear()
+                await self._send_due(send)
+            await send({"type": "http.response.body", "body": b""})
+        finally:
+            self._stream.close()
+            timer.cancel()
+            bookmarks.cancel()
+            gone.cancel()
+
+    def _deliver(self, frame: Frame) -> None:
+        self._frames.append(frame)
+        if self._opening:
+            return
+        self._behind += len(frame.body)
+        if self._behind > _MOST_BEHIND_BYTES:
+            self._frames.clear()
+            self.end()
+        else:
+            self._arm()
+
+    def _arm(self) -> None:
+        """Have the pump woken when the first waiting frame may leave."""
+        if self._frames and not self._armed:
+            self._armed = True
+            self._gate.call_when_open(self._frames[0].revision, self._wake)
+
+    def _wake(self) -> None:
+        self._armed = False
+        self._ready.set()
+
+    async def _send_due(self, send: Send) -> None:
+        durable = self._store.durable
+        frames = self._frames
+        while frames and frames[0].revision <= durable:
+            piece: list[bytes] = []
+            size = 0
+            while frames and frames[0].revision <= durable and size < _PIECE:
+                frame = frames.popleft()
+                piece.append(frame.body)
+                size += len(frame.body)
+                if frame.last:
+                    self._ended = True
+                    frames.clear()
+            self._behind = max(0, self._behind - size)
+            await send({"type": "http.response.body", "body": b"".join(piece), "more_body": True})
+        if frames and self._store.failure is not None:
+            # What waits will never be durable, and so must never leave.
+            self.end()
+
+    def _bookmark(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._ended:
+            return
+        loop.call_later(_BOOKMARK_SECONDS, self._bookmark, loop)
+        if not self._frames:
+            frame = self._stream.bookmark(self._store.revision)
+            if frame is not None:
+                self._deliver(frame)
+
+    async def _watch_client(self, receive: Any) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        self._frames.clear()
+        self.end()
