@@ -1,0 +1,110 @@
+"""Putting an order for nodes into a cluster through any client; for ``up`` and ``nodes``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import msgspec
+
+from windtunnel.client import Client
+from windtunnel.devices import POOL_LABEL, POOL_NAMESPACE, config_map_name, parse_pools
+from windtunnel.errors import UsageError
+from windtunnel.machinery.errors import AlreadyExists, NotFound
+from windtunnel.machinery.tree import Key, Tree, key_of
+from windtunnel.nodes.pools import PoolOrder, node_trees, pool_config_map
+
+
+def _silent(_: int) -> None:
+    return None
+
+
+def pool_nodes(client: Client, pool: str = "") -> list[Tree]:
+    """Return the nodes of one pool, or of all pools, in key order."""
+    return client.list("nodes", label_selector=f"{POOL_LABEL}={pool}" if pool else POOL_LABEL)
+
+
+def add_nodes(client: Client, order: PoolOrder, done: Callable[[int], None] = _silent) -> list[str]:
+    """Add ``order.count`` nodes to the pool, which is made if it is not there.
+
+    Args:
+        client: Where to.
+        order: A checked order.
+        done: Told how many more nodes there are.
+
+    Raises:
+        UsageError: the pool exists and its nodes have other GPUs.
+    """
+    _provide_document(client, order)
+    taken = [key_of(node).name for node in pool_nodes(client, order.name)]
+    names = []
+    for node in node_trees(order, taken):
+        client.create("nodes", node)
+        names.append(key_of(node).name)
+        done(1)
+    return names
+
+
+def provide_pool(client: Client, order: PoolOrder) -> int:
+    """See to it that the pool has at least ``order.count`` nodes; returns how many were added."""
+    missing = order.count - len(pool_nodes(client, order.name))
+    if missing <= 0:
+        return 0
+    return len(add_nodes(client, _of_size(order, missing)))
+
+
+def remove_nodes(client: Client, names: list[str], done: Callable[[int], None] = _silent) -> int:
+    """Remove nodes by name, and the documents of pools that are empty then.
+
+    Raises:
+        UsageError: a name is no node's; nothing is removed.
+    """
+    nodes = {key_of(node).name: node for node in client.list("nodes")}
+    unknown = next((name for name in names if name not in nodes), None)
+    if unknown is not None:
+        raise UsageError(f"there is no node {unknown}")
+    for name in names:
+        client.delete("nodes", Key("", name))
+        done(1)
+    touched = {_pool_of(nodes.pop(name)) for name in names}
+    left = {_pool_of(node) for node in nodes.values()}
+    for pool in sorted(touched - left - {""}):
+        remove_document(client, pool)
+    return len(names)
+
+
+def remove_document(client: Client, pool: str) -> bool:
+    """Remove the ConfigMap that describes a pool; returns whether there was one."""
+    try:
+        client.delete("configmaps", Key(POOL_NAMESPACE, config_map_name(pool)))
+    except NotFound:
+        return False
+    return True
+
+
+def _pool_of(node: Tree) -> str:
+    return str((node["metadata"].get("labels") or {}).get(POOL_LABEL, ""))
+
+
+def _of_size(order: PoolOrder, count: int) -> PoolOrder:
+    return msgspec.structs.replace(order, count=count)
+
+
+def _provide_document(client: Client, order: PoolOrder) -> None:
+    wanted = pool_config_map(order)
+    there = client.get("configmaps", key_of(wanted))
+    if there is not None:
+        if parse_pools(there).get(order.name) != parse_pools(wanted)[order.name]:
+            raise UsageError(
+                f"pool {order.name} exists and its nodes have other GPUs; choose another --pool"
+            )
+        return
+    if client.get("namespaces", Key("", POOL_NAMESPACE)) is None:
+        namespace = {
+            "apiVersion": "v1",
+            "kind": "Namespace",
+            "metadata": {"name": POOL_NAMESPACE},
+        }
+        with suppress(AlreadyExists):
+            client.create("namespaces", namespace)
+    client.create("configmaps", wanted)

@@ -1,0 +1,62 @@
+"""What a user decides about a cluster, checked before anything is touched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from windtunnel.errors import UsageError
+from windtunnel.nodes.pools import PoolOrder
+
+PARTS: Final = ("scheduler", "controllers", "nodes")
+"""What ``without`` may leave out, so that the real one can take its place."""
+
+PREFERRED_PORT: Final = 6443
+"""Taken when it is free and no port was asked for; source: kubeadm's default."""
+
+SERVICE_RANGE: Final = "10.96.0.0/16"
+SERVICE_ADDRESS: Final = "10.96.0.1"
+"""The first address of the range: where pods find the API server."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """One cluster, as it was asked for.
+
+    Raises:
+        UsageError: the wishes contradict each other.
+    """
+
+    name: str
+    kubeconfig: Path
+    """The user's file; a context for the cluster is merged into it."""
+    port: int = 0
+    """0: the preferred port if it is free, else any free one."""
+    data_dir: Path | None = None
+    """None: inside the state folder."""
+    ephemeral: bool = False
+    """Keep everything in memory only."""
+    without: frozenset[str] = frozenset()
+    token_file: Path | None = None
+    """Lines of ``token,name,uid,"group1,group2"``."""
+    pools: tuple[PoolOrder, ...] = ()
+    """Pools of nodes that are there from the start."""
+
+    def __post_init__(self) -> None:
+        if self.ephemeral and self.data_dir is not None:
+            raise UsageError("an ephemeral cluster has no data: drop --ephemeral or --data-dir")
+        strangers = sorted(self.without - set(PARTS))
+        if strangers:
+            raise UsageError(f"there is no part {strangers[0]}; --without knows {', '.join(PARTS)}")
+        if not 0 <= self.port <= 65535:
+            raise UsageError(f"port {self.port} is not between 1 and 65535")
+        names = [pool.name for pool in self.pools]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice:
+            raise UsageError(f"pool {twice} is given twice")
+
+    @property
+    def context(self) -> str:
+        """Name of the kubeconfig context, and of its cluster and user."""
+        return f"windtunnel-{self.name}"

@@ -1,0 +1,20 @@
+"""The command line: one file per verb. A verb parses, calls and prints; it decides nothing.
+
+Verbs are imported when they are used, so that ``windtunnel --help`` or an agent never pays for the
+server. Whatever goes wrong ends as one sentence on the error stream and an exit code.
+"""
+
+
+def main() -> None:
+    """Run the command line and leave with its exit code."""
+    import sys
+
+    try:
+        from windtunnel.cli.root import run
+
+        code = run(sys.argv[1:])
+    except KeyboardInterrupt:
+        # So early that not even the command was known: nothing has been touched.
+        sys.stderr.write("windtunnel: interrupted\n")
+        code = 130
+    sys.exit(code)

@@ -1,0 +1,25 @@
+"""``windtunnel compact``: forget the watch history, as etcd's compaction does."""
+
+from __future__ import annotations
+
+import click
+
+from windtunnel.cli import options
+from windtunnel.cli.reach import reach
+from windtunnel.errors import ClusterError
+
+PATH = "/windtunnel/compact"
+
+
+@click.command()
+@options.name
+def command(name: str) -> None:
+    """Forget the watch history up to now.
+
+    Whoever resumes a watch from before gets 410 Expired and lists anew.
+    """
+    client = reach(name)
+    status, body = client.ask("POST", PATH)
+    if status != 200:
+        raise ClusterError(f"cluster {name} did not compact: {body.decode(errors='replace')[:200]}")
+    click.echo(f"Cluster {name} has forgotten its watch history.")

@@ -1,0 +1,119 @@
+"""``windtunnel nodes add|list|remove``: fleets of played GPU nodes."""
+
+from __future__ import annotations
+
+import click
+
+from windtunnel.cli import options
+from windtunnel.cli.reach import reach
+from windtunnel.cli.show import draw, progress, show
+from windtunnel.errors import UsageError
+
+
+@click.group()
+def command() -> None:
+    """Add, list and remove pools of GPU nodes."""
+
+
+@command.command()
+@options.name
+@click.option("--pool", required=True, help="The pool's name; its nodes are POOL-0, POOL-1, ….")
+@click.option("--count", default=1, show_default=True, help="How many nodes to add.")
+@click.option("--gpus", default=8, show_default=True, help="GPUs of each node.")
+@click.option("--product", default="NVIDIA-H100-80GB-HBM3", show_default=True, help="GPU model.")
+@click.option("--gpu-memory", default=0, help="MiB of one GPU, for a model not in the catalogue.")
+@click.option("--cpu", default="", metavar="Q", help="CPU of each node; by default 24 a GPU.")
+@click.option("--memory", default="", metavar="Q", help="Memory of each node; 192Gi a GPU.")
+@click.option("--label", "labels", multiple=True, metavar="K=V", help="A label; repeatable.")
+@click.option("--taint", "taints", multiple=True, metavar="K=V:EFFECT", help="Repeatable.")
+def add(
+    name: str,
+    pool: str,
+    count: int,
+    gpus: int,
+    product: str,
+    gpu_memory: int,
+    cpu: str,
+    memory: str,
+    labels: tuple[str, ...],
+    taints: tuple[str, ...],
+) -> None:
+    """Add nodes to a pool, which is made if it is not there."""
+    from windtunnel.assembly.pools import add_nodes
+    from windtunnel.nodes.pools import PoolOrder, check, parse_label, parse_taint
+
+    order = check(
+        PoolOrder(
+            name=pool,
+            count=count,
+            gpus=gpus,
+            product=product,
+            memory_mib=gpu_memory,
+            cpu=cpu,
+            memory=memory,
+            labels=tuple(parse_label(text) for text in labels),
+            taints=tuple(parse_taint(text) for text in taints),
+        )
+    )
+    client = reach(name)
+    with progress(count, "Adding nodes") as done:
+        added = add_nodes(client, order, done)
+    first, last = added[0], added[-1]
+    span = first if count == 1 else f"{first} to {last}"
+    click.echo(f"Added {count} nodes to pool {pool}: {span}.")
+
+
+@command.command("list")
+@options.name
+@options.output
+def list_(name: str, output: str) -> None:
+    """List the nodes of all pools."""
+    from windtunnel.assembly.pools import pool_nodes
+    from windtunnel.devices import GPU
+    from windtunnel.machinery.tree import dig
+    from windtunnel.nodes.pools import pool_of
+
+    nodes = [
+        {
+            "name": node["metadata"]["name"],
+            "pool": pool_of(node),
+            "product": dig(node, "metadata", "labels", "nvidia.com/gpu.product") or "",
+            "gpus": int(dig(node, "status", "allocatable", GPU) or 0),
+            "cpu": dig(node, "status", "allocatable", "cpu") or "",
+            "memory": dig(node, "status", "allocatable", "memory") or "",
+            "ready": any(
+                condition.get("type") == "Ready" and condition.get("status") == "True"
+                for condition in dig(node, "status", "conditions") or ()
+            ),
+        }
+        for node in pool_nodes(reach(name))
+    ]
+
+    def table() -> None:
+        if not nodes:
+            click.echo("There are no pools; add one with `windtunnel nodes add --pool h100`.")
+            return
+        columns = ("NAME", "POOL", "PRODUCT", "#GPUS", "#CPU", "#MEMORY", "READY")
+        rows = [[*list(node.values())[:-1], "yes" if node["ready"] else "no"] for node in nodes]
+        draw(columns, rows)
+
+    show(nodes, output, table)
+
+
+@command.command()
+@options.name
+@click.option("--pool", default="", help="Remove all nodes of this pool, and the pool.")
+@click.argument("names", nargs=-1)
+def remove(name: str, pool: str, names: tuple[str, ...]) -> None:
+    """Remove nodes by name, or a whole pool."""
+    from windtunnel.assembly.pools import pool_nodes, remove_document, remove_nodes
+
+    if bool(pool) == bool(names):
+        raise UsageError("name either nodes or a --pool to remove")
+    client = reach(name)
+    doomed = list(names) or [node["metadata"]["name"] for node in pool_nodes(client, pool)]
+    with progress(len(doomed), "Removing nodes") as done:
+        count = remove_nodes(client, doomed, done)
+    if pool and not count and not remove_document(client, pool):
+        raise UsageError(f"there is no pool {pool}")
+    click.echo(f"Removed {count} nodes.")

@@ -1,0 +1,59 @@
+"""Printing: a tree as JSON or YAML, rows as a table.
+
+Tables are drawn by rich, which is imported only when one is drawn. Where the output is no terminal
+there are no colours and no cut-off cells.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+TableRows = Iterable[Sequence[object]]
+
+
+def show(tree: Any, output: str, table: Callable[[], None]) -> None:
+    """Print ``tree`` as JSON or YAML, or call ``table`` to draw it."""
+    if output == "json":
+        click.echo(json.dumps(tree, indent=2))
+    elif output == "yaml":
+        import yaml
+
+        click.echo(yaml.safe_dump(tree, sort_keys=False), nl=False)
+    else:
+        table()
+
+
+def draw(columns: Sequence[str], rows: TableRows, footer: Sequence[object] = ()) -> None:
+    """Draw a table; columns whose name begins with ``#`` hold numbers and lean right."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, show_footer=bool(footer), pad_edge=False)
+    for place, column in enumerate(columns):
+        table.add_column(
+            column.removeprefix("#"),
+            justify="right" if column.startswith("#") else "left",
+            footer=str(footer[place]) if footer else "",
+            no_wrap=True,
+            overflow="ignore",
+        )
+    for row in rows:
+        table.add_row(*(str(cell) for cell in row))
+    console = Console()
+    if not console.is_terminal:
+        console.width = 1000
+    console.print(table, crop=False)
+
+
+@contextmanager
+def progress(total: int, label: str) -> Iterator[Callable[[int], None]]:
+    """Show on a terminal how far a longer work has come; yields what to tell each part to."""
+    with click.progressbar(length=total, label=label, file=sys.stderr) as bar:
+        yield bar.update

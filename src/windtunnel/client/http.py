@@ -1,0 +1,372 @@
+"""The client over HTTP: blocking, one persistent connection, one thread for each watch.
+
+For agents, the command line and tests; parts inside the server use the in-process client. Only the
+owner's thread may call; a watch's thread does nothing but read, remember what it has seen and post
+to the loop. A connection that the server has closed meanwhile is noticed before a request is sent,
+so that no write is ever sent twice.
+"""
+
+from __future__ import annotations
+
+import http.client
+import os
+import select
+import ssl
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote, urlencode, urlsplit
+
+import msgspec
+
+from windtunnel.client.connection import Connection
+from windtunnel.client.httpwatch import PAGE, HttpWatch
+from windtunnel.client.protocol import Deliver, Write
+from windtunnel.errors import ClusterError
+from windtunnel.kernel import Loop
+from windtunnel.machinery.errors import ApiError, NotFound, refusal
+from windtunnel.machinery.tree import Key, Tree, decode, encode, key_of
+
+_MERGE: Final = "application/merge-patch+json"
+_STRATEGIC: Final = "application/strategic-merge-patch+json"
+_APPLY: Final = "application/apply-patch+yaml"
+
+
+class _Served(msgspec.Struct):
+    """What discovery says of one resource."""
+
+    name: str
+    namespaced: bool
+
+
+class _ResourceList(msgspec.Struct):
+    resources: list[_Served]
+
+
+class HttpClient:
+    """Talks to one API server over HTTP; implements ``Client``.
+
+    Args:
+        connection: Where the server is and who we are.
+        manager: Field manager and user agent of everything written.
+        loop: Where watches hand over their changes; without one there can be no watch.
+        timeout_seconds: Longest wait for any one answer.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        manager: str = "windtunnel",
+        loop: Loop | None = None,
+        timeout_seconds: float = 30.0,
+    ) -> None:
+        self.manager = manager
+        self._connection, self._loop, self._timeout = connection, loop, timeout_seconds
+        self._tls = tls_context(connection)
+        self._wire: http.client.HTTPConnection | None = None
+        self._places: dict[str, tuple[str, bool]] = {}
+
+    # Reading
+
+    def get(self, resource: str, key: Key) -> Tree | None:
+        """Return the object, or None where there is none."""
+        try:
+            return self._tree("GET", self.path(resource, key))
+        except NotFound:
+            return None
+
+    def list(
+        self, resource: str, namespace: str = "", label_selector: str = "", field_selector: str = ""
+    ) -> list[Tree]:
+        """Return matching objects in key order."""
+        selectors = {"labelSelector": label_selector, "fieldSelector": field_selector}
+        found: list[Tree] = []
+        token = ""
+        while True:
+            query = {name: text for name, text in selectors.items() if text}
+            query["limit"] = str(PAGE)
+            if token:
+                query["continue"] = token
+            page = self._tree("GET", self.path(resource, Key(namespace, "")), query=query)
+            found += page.get("items") or []
+            token = page["metadata"].get("continue") or ""
+            if not token:
+                return found
+
+    # Writing
+
+    def create(self, resource: str, tree: Tree) -> Tree:
+        """Create the object named in its metadata and return it as stored."""
+        namespace = key_of(tree).namespace
+        path = self.path(resource, Key(namespace, ""), write=True)
+        return self._tree("POST", path, tree, self._written())
+
+    def update(self, resource: str, tree: Tree) -> Tree:
+        """Replace the object (its resourceVersion, where given, must be current)."""
+        return self._tree("PUT", self.path(resource, key_of(tree)), tree, self._written())
+
+    def update_status(self, resource: str, tree: Tree) -> Tree:
+        """Replace the object's status."""
+        path = self.path(resource, key_of(tree), "status")
+        return self._tree("PUT", path, tree, self._written())
+
+    def patch(
+        self,
+        resource: str,
+        key: Key,
+        patch: Tree,
+        *,
+        subresource: str = "",
+        strategic: bool = False,
+    ) -> Tree:
+        """Merge-patch (or strategic-merge-patch) the object or a subresource."""
+        path = self.path(resource, key, subresource)
+        content_type = _STRATEGIC if strategic else _MERGE
+        return self._tree("PATCH", path, patch, self._written(), content_type)
+
+    def apply(self, resource: str, tree: Tree, *, manager: str = "", force: bool = False) -> Tree:
+        """Server-side apply as ``manager`` (this client's own by default)."""
+        query = {"fieldManager": manager or self.manager, "force": str(force).lower()}
+        return self._tree("PATCH", self.path(resource, key_of(tree)), tree, query, _APPLY)
+
+    def delete(
+        self,
+        resource: str,
+        key: Key,
+        *,
+        uid: str = "",
+        grace_seconds: int | None = None,
+        propagation: str = "",
+    ) -> None:
+        """Delete the object; ``uid``, where given, must match. Missing objects raise NotFound."""
+        options: Tree = {"kind": "DeleteOptions", "apiVersion": "v1"}
+        if uid:
+            options["preconditions"] = {"uid": uid}
+        if grace_seconds is not None:
+            options["gracePeriodSeconds"] = grace_seconds
+        if propagation:
+            options["propagationPolicy"] = propagation
+        self._tree("DELETE", self.path(resource, key), options)
+
+    def bind(self, key: Key, node: str, uid: str = "") -> None:
+        """Bind a pod to a node."""
+        metadata = {"name": key.name, "namespace": key.namespace, **({"uid": uid} if uid else {})}
+        binding = {
+            "apiVersion": "v1",
+            "kind": "Binding",
+            "metadata": metadata,
+            "target": {"apiVersion": "v1", "kind": "Node", "name": node},
+        }
+        self._tree("POST", self.path("pods", key, "binding"), binding, self._written())
+
+    def evict(self, key: Key) -> None:
+        """Evict a pod, honouring disruption budgets (TooManyRequests where they forbid it)."""
+        eviction = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": key.name, "namespace": key.namespace},
+        }
+        self._tree("POST", self.path("pods", key, "eviction"), eviction)
+
+    def write_many(self, writes: Sequence[Write]) -> Iterable[Exception | None]:
+        """Do many writes, one after the other; one outcome a write, in order."""
+        return [self._attempt(write) for write in writes]
+
+    def watch(
+        self, resource: str, deliver: Deliver, *, namespace: str = "", field_selector: str = ""
+    ) -> Callable[[], None]:
+        """Deliver what exists (ADDED), SYNCED, then every change in order; returns how to stop."""
+        if self._loop is None:
+            raise TypeError("a client without a loop cannot watch")
+        watch = HttpWatch(
+            self._dial,
+            self._headers(),
+            self.path(resource, Key(namespace, "")),
+            {"fieldSelector": field_selector} if field_selector else {},
+            deliver,
+            self._loop,
+        )
+        watch.start()
+        return watch.stop
+
+    # The wire
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        query: dict[str, str] | None = None,
+        content_type: str = "application/json",
+    ) -> tuple[int, bytes]:
+        """Send one request as it stands; returns status and body.
+
+        Raises:
+            ClusterError: the server cannot be reached.
+        """
+        headers = self._headers()
+        if body is not None:
+            headers["Content-Type"] = content_type
+        target = f"{path}?{urlencode(query)}" if query else path
+        try:
+            wire = self._live()
+            wire.request(method, target, body, headers)
+            answer = wire.getresponse()
+            return answer.status, answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            self.close()
+            raise ClusterError(f"cannot reach {self._connection.server}: {_why(error)}") from error
+
+    def close(self) -> None:
+        """Close the connection; the next request opens another."""
+        if self._wire is not None:
+            self._wire.close()
+            self._wire = None
+
+    def path(self, resource: str, key: Key, subresource: str = "", *, write: bool = False) -> str:
+        """Return the path of an object, or of a collection where the key has no name.
+
+        A ``write`` without a namespace to a resource that has them goes to ``default``.
+        """
+        prefix, namespaced = self._place(resource)
+        plural = resource.partition(".")[0]
+        namespace = key.namespace or ("default" if write or key.name else "")
+        parts = [prefix]
+        if namespaced and namespace:
+            parts += ["namespaces", quote(namespace, safe="")]
+        parts += [part for part in (plural, quote(key.name, safe=""), subresource) if part]
+        return "/".join(parts)
+
+    def _headers(self) -> dict[str, str]:
+        headers = {"Accept": "application/json", "User-Agent": f"{self.manager}/windtunnel"}
+        if self._connection.token:
+            headers["Authorization"] = f"Bearer {self._connection.token}"
+        return headers
+
+    def _written(self) -> dict[str, str]:
+        return {"fieldManager": self.manager}
+
+    def _attempt(self, write: Write) -> Exception | None:
+        resource, key, body = write.resource, write.key, write.body
+        try:
+            match write.verb:
+                case "create":
+                    self.create(resource, body)
+                case "update":
+                    self.update(resource, body)
+                case "update_status":
+                    self.update_status(resource, body)
+                case "patch":
+                    self.patch(resource, key, body, strategic=self._strategic(resource))
+                case "patch_status":
+                    strategic = self._strategic(resource)
+                    self.patch(resource, key, body, subresource="status", strategic=strategic)
+                case "bind":
+                    self.bind(key, body["target"]["name"])
+                case "delete":
+                    self._tree("DELETE", self.path(resource, key), body)
+        except (ApiError, ClusterError) as error:
+            return error
+        return None
+
+    def _strategic(self, resource: str) -> bool:
+        # Built-in groups have no dot of their own, or end in k8s.io; only they merge strategically.
+        group = resource.partition(".")[2].partition("/")[0]
+        return "." not in group or group.endswith(".k8s.io")
+
+    def _place(self, resource: str) -> tuple[str, bool]:
+        """Return the path prefix of a resource, and whether it is namespaced, from discovery."""
+        known = self._places.get(resource)
+        if known is not None:
+            return known
+        rest = resource.partition(".")[2]
+        group, _, version = rest.partition("/")
+        if not group:
+            prefix = "/api/v1"
+        else:
+            if not version:
+                version = self._tree("GET", f"/apis/{group}")["preferredVersion"]["version"]
+            prefix = f"/apis/{group}/{version}"
+        status, body = self.ask("GET", prefix)
+        if status != 200:
+            raise refusal(decode(body))
+        suffix = rest and f".{rest}"
+        for served in msgspec.json.decode(body, type=_ResourceList).resources:
+            self._places[served.name + suffix] = (prefix, served.namespaced)
+        if resource not in self._places:
+            raise NotFound.resource()
+        return self._places[resource]
+
+    def _tree(
+        self,
+        method: str,
+        path: str,
+        tree: Tree | None = None,
+        query: dict[str, str] | None = None,
+        content_type: str = "application/json",
+    ) -> Tree:
+        body = None if tree is None else encode(tree)
+        status, answer = self.ask(method, path, body, query, content_type)
+        try:
+            found: Any = decode(answer)
+        except ValueError:
+            found = {"message": answer.decode(errors="replace")[:200], "code": status}
+        if status >= 400:
+            raise refusal(found)
+        return found  # type: ignore[no-any-return]
+
+    def _live(self) -> http.client.HTTPConnection:
+        # A socket that can be read between two requests has been closed by the other side.
+        socket = self._wire and self._wire.sock
+        if socket and select.select([socket], [], [], 0)[0]:
+            self.close()
+        if self._wire is None:
+            self._wire = self._dial(self._timeout)
+        return self._wire
+
+    def _dial(self, timeout_seconds: float) -> http.client.HTTPConnection:
+        place = urlsplit(self._connection.server)
+        host = place.hostname or "localhost"
+        if self._tls is None:
+            return http.client.HTTPConnection(host, place.port or 80, timeout=timeout_seconds)
+        return http.client.HTTPSConnection(
+            host, place.port or 443, timeout=timeout_seconds, context=self._tls
+        )
+
+
+def tls_context(connection: Connection) -> ssl.SSLContext | None:
+    """Return the TLS context of a connection; None for plain HTTP.
+
+    Raises:
+        ClusterError: a certificate or key cannot be used.
+    """
+    if not connection.server.startswith("https:"):
+        return None
+    try:
+        context = ssl.create_default_context(cadata=connection.ca.decode() or None)
+        if connection.insecure:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        if connection.certificate:
+            _load_chain(context, connection)
+    except (ssl.SSLError, ValueError) as error:
+        raise ClusterError(
+            f"cannot use the credentials for {connection.server}: {error}"
+        ) from error
+    return context
+
+
+def _load_chain(context: ssl.SSLContext, connection: Connection) -> None:
+    # The ssl module takes a certificate only from a file.
+    handle, name = tempfile.mkstemp(prefix="windtunnel-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(connection.certificate + b"\n" + connection.key)
+        context.load_cert_chain(name)
+    finally:
+        Path(name).unlink()
+
+
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
