@@ -1,8 +1,8 @@
 """A cache: the present state of one resource as typed views, kept by a watch.
 
-A view is a small ``msgspec.Struct`` that names only the fields its readers need, so that a change of
-a pod costs one narrow decode however large the pod is. Reconcilers read here and write through the
-client; in-process the watch delivers inside the write, so a cache is never behind its own writer.
+A view is a small ``msgspec.Struct`` that names only the fields its readers need, so that a change
+of a pod costs one narrow decode however large the pod is. Reconcilers read here and write through
+the client; in-process the watch delivers inside the write, so a cache is never behind its writer.
 """
 
 from __future__ import annotations

@@ -1,0 +1,186 @@
+"""GPU capacity of played nodes: what a device plugin and GPU feature discovery would report.
+
+For each played node that names a pool, the pool's document decides the extended resources in its
+status and the ``nvidia.com/gpu.*`` labels. Only what differs is written, and only these fields; when
+a document changes, every node of the pool follows.
+
+Source: fake-gpu-operator 0.2 (kwok-gpu-device-plugin, status-exporter labels), GFD 0.20.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from windtunnel.client import Change, Client, Write
+from windtunnel.client.cache import Cache
+from windtunnel.devices import (
+    POOL_LABEL,
+    POOL_NAMESPACE,
+    GpuPool,
+    find_model,
+    is_pool_config_map,
+    parse_pools,
+)
+from windtunnel.devices.catalogue import product_label
+from windtunnel.kernel import Loop, Parked
+from windtunnel.machinery.errors import Conflict, NotFound
+from windtunnel.machinery.tree import Key
+
+AT_ONCE: Final = 16
+"""Nodes a step, with up to two writes each."""
+_RETRY_SECONDS: Final = 1.0
+_PLAYED: Final = "kwok.x-k8s.io/node"
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    deletion_timestamp: str | None = None
+
+
+class _Status(msgspec.Struct):
+    capacity: dict[str, str] = {}
+    allocatable: dict[str, str] = {}
+
+
+class NodeView(msgspec.Struct):
+    """What capacity looks at."""
+
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+    status: _Status = msgspec.field(default_factory=_Status)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What one node lacks; empty where nothing does."""
+
+    labels: dict[str, str]
+    resources: dict[str, str]
+
+
+def labels_of(pool: GpuPool) -> dict[str, str]:
+    """Return the labels that GPU feature discovery gives to a node with these GPUs."""
+    if pool.gpu_count <= 0:
+        return {}
+    labels = {
+        "nvidia.com/gpu.present": "true",
+        "nvidia.com/gpu.count": str(pool.gpu_count),
+        "nvidia.com/gpu.product": product_label(pool.gpu_product),
+        "nvidia.com/gpu.memory": str(pool.gpu_memory),
+    }
+    model = find_model(pool.gpu_product)
+    if model is not None:
+        major, _, minor = model.compute.partition(".")
+        labels |= {
+            "nvidia.com/gpu.family": model.family,
+            "nvidia.com/gpu.compute.major": major,
+            "nvidia.com/gpu.compute.minor": minor,
+            "nvidia.com/mig.capable": "true" if model.mig else "false",
+        }
+    return labels
+
+
+def decide(node: NodeView, pool: GpuPool | None) -> Plan:
+    """Compare a node with its pool. A node that is not played, or of no known pool, lacks nothing."""
+    if (
+        pool is None
+        or node.metadata.annotations.get(_PLAYED) != "fake"
+        or node.metadata.deletion_timestamp is not None
+    ):
+        return Plan({}, {})
+    have, offer = node.status.capacity, node.status.allocatable
+    return Plan(
+        {k: v for k, v in labels_of(pool).items() if node.metadata.labels.get(k) != v},
+        {k: v for k, v in pool.capacity().items() if have.get(k) != v or offer.get(k) != v},
+    )
+
+
+class GpuCapacity:
+    """Keeps the GPUs of played nodes as their pools say."""
+
+    def __init__(self, client: Client, loop: Loop) -> None:
+        self._client, self._loop = client, loop
+        self._pools: dict[str, GpuPool] = {}
+        self._pools_in: dict[Key, tuple[str, ...]] = {}
+        self._line: dict[Key, None] = {}
+        self._armed = False
+        self._stop_pools: Callable[[], None] | None = None
+        self._nodes: Cache[NodeView] = Cache(client, "nodes", NodeView, indices={"pool": _pool_of})
+
+    def start(self) -> None:
+        """Begin to watch pools and nodes."""
+        self._stop_pools = self._client.watch(
+            "configmaps", self._document_changed, namespace=POOL_NAMESPACE
+        )
+        self._nodes.on_change(lambda key, before, after: self._want(key) if after else None)
+        self._nodes.start()
+
+    def stop(self) -> None:
+        """Watch nothing any more."""
+        if self._stop_pools is not None:
+            self._stop_pools()
+            self._stop_pools = None
+        self._nodes.stop()
+
+    def _document_changed(self, change: Change) -> None:
+        if change.type == "SYNCED" or not is_pool_config_map(*change.key):
+            return
+        for name in self._pools_in.pop(change.key, ()):
+            self._pools.pop(name, None)
+        if change.type == "DELETED":
+            return
+        try:
+            pools = parse_pools(change.tree())
+        except ValueError:
+            return  # what the nodes have stays until the document can be read again
+        self._pools |= pools
+        self._pools_in[change.key] = tuple(pools)
+        for name in pools:
+            for key, _ in self._nodes.by("pool", name):
+                self._want(key)
+
+    def _want(self, key: Key) -> None:
+        self._line[key] = None
+        if not self._armed:
+            self._armed = True
+            self._loop.call_soon(self._step)
+
+    def _step(self) -> None:
+        self._armed = False
+        writes: list[Write] = []
+        for key in list(self._line)[:AT_ONCE]:
+            del self._line[key]
+            writes.extend(self._writes(key))
+        if self._line:
+            self._armed = True
+            self._loop.call_soon(self._step)
+        if not writes:
+            return
+        for write, outcome in zip(writes, self._client.write_many(writes), strict=True):
+            self._judge(write.key, outcome)
+
+    def _writes(self, key: Key) -> Iterable[Write]:
+        node = self._nodes.get(key)
+        if node is None:
+            return
+        plan = decide(node, self._pools.get(node.metadata.labels.get(POOL_LABEL, "")))
+        if plan.labels:
+            yield Write("patch", "nodes", key, {"metadata": {"labels": plan.labels}})
+        if plan.resources:
+            status = {"capacity": plan.resources, "allocatable": dict(plan.resources)}
+            yield Write("patch_status", "nodes", key, {"status": status})
+
+    def _judge(self, key: Key, outcome: Exception | None) -> None:
+        if isinstance(outcome, Parked):
+            outcome.resume(lambda: self._want(key))
+        elif outcome is not None and not isinstance(outcome, (NotFound, Conflict)):
+            self._loop.call_after(_RETRY_SECONDS, lambda: self._want(key))
+
+
+def _pool_of(key: Key, node: NodeView) -> tuple[str, ...]:
+    pool = node.metadata.labels.get(POOL_LABEL)
+    return (pool,) if pool else ()
