@@ -2,8 +2,8 @@
 
 A row knows the revision of the state before it, so "what existed at revision R" is: rows up to R
 that are not DELETED and that no row up to R follows. WAL with ``synchronous=FULL`` syncs once a
-transaction. Rows of a batch go in by a few statements of many rows each: a statement is one call
-into C without the interpreter's lock, and the deciding thread is never stopped row by row.
+transaction. A batch goes in by few statements of many rows each: a statement is one call into C
+without the interpreter's lock, and two threads do not fight for it row by row.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sqlite3
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -51,13 +52,8 @@ PRAGMA user_version = {_FORMAT};
 """
 _COLUMNS: Final = "revision, previous, created, type, resource, namespace, name, uid, columns, body"
 _ROW_SIZE: Final = 10
-_BATCHES: Final = (256, 64, 16, 4, 1)
-"""Rows of one statement: few sizes, so that prepared statements are used again."""
-_INSERTS: Final = {
-    rows: f"INSERT INTO versions ({_COLUMNS}) VALUES "
-    + ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"] * rows)
-    for rows in _BATCHES
-}
+_STATEMENT_ROWS: Final = 64
+"""Most rows of one statement; each size is prepared once and kept."""
 _STATE: Final = f"""
 SELECT {_COLUMNS} FROM versions AS v
 WHERE revision <= :revision AND type <> 2 AND (:resource = '' OR resource = :resource)
@@ -130,13 +126,15 @@ class SqliteBackend:
     def commit(self, versions: Sequence[Version]) -> None:
         """Write all versions in one transaction; when this returns, they are synced."""
         execute = self._writer.execute
+        if len(versions) <= _STATEMENT_ROWS:
+            # A statement outside BEGIN is a transaction: one call, one wait for the lock.
+            execute(_insert(len(versions)), _values(versions))
+            return
         execute("BEGIN IMMEDIATE")
         try:
-            start = 0
-            for size in _BATCHES:
-                while len(versions) - start >= size:
-                    execute(_INSERTS[size], _values(versions[start : start + size]))
-                    start += size
+            for start in range(0, len(versions), _STATEMENT_ROWS):
+                rows = versions[start : start + _STATEMENT_ROWS]
+                execute(_insert(len(rows)), _values(rows))
             execute("COMMIT")
         except BaseException:
             if self._writer.in_transaction:
@@ -191,7 +189,12 @@ class SqliteBackend:
 
     def _connect(self) -> sqlite3.Connection:
         # The writer is made on the owner's thread and used on the committer's, one after the other.
-        connection = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+        connection = sqlite3.connect(
+            self._path,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=2 * _STATEMENT_ROWS,
+        )
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA cache_size = -4096")
         return connection
@@ -260,6 +263,12 @@ def _refuse_foreign(path: Path) -> None:
                 f"{path} is not a windtunnel database, or its beginning is damaged;"
                 " choose another data folder or move the file away."
             )
+
+
+@cache
+def _insert(rows: int) -> str:
+    places = ", ".join(["(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"] * rows)
+    return f"INSERT INTO versions ({_COLUMNS}) VALUES {places}"
 
 
 def _values(versions: Sequence[Version]) -> list[Any]:
