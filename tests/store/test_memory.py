@@ -12,7 +12,13 @@ def test_history_that_left_memory_is_gone() -> None:
     store = Store(MemoryBackend(), VirtualClock(), recent_bytes=5_000)
     for _ in range(50):
         store.put(
-            "pods", Key("ns", "a"), body=lambda _: b"{}", expected=None, uid="", labels={}, fields={}
+            "pods",
+            Key("ns", "a"),
+            body=lambda _: b"{}",
+            expected=None,
+            uid="",
+            labels={},
+            fields={},
         )
 
     with pytest.raises(HistoryGone) as refusal:

@@ -114,14 +114,21 @@ class SqliteBackend:
         Raises:
             DataError: the database is damaged.
         """
-        with self._explained():
-            (verdict,) = self._reader.execute("PRAGMA quick_check(1)").fetchone()
-            if verdict != "ok":
-                raise sqlite3.DatabaseError(verdict)
-            (compacted,) = self._reader.execute("SELECT revision FROM compaction").fetchone()
-            (revision,) = self._reader.execute("SELECT max(revision) FROM versions").fetchone()
-            revision = max(revision or 0, compacted)
-            return Loaded(revision, compacted, self.at("", revision))
+        try:
+            with self._explained():
+                (verdict,) = self._reader.execute("PRAGMA quick_check(1)").fetchone()
+                compaction = self._reader.execute("SELECT revision FROM compaction").fetchone()
+                if verdict != "ok":
+                    raise sqlite3.DatabaseError(" ".join(verdict.split()))
+                if compaction is None:
+                    raise sqlite3.DatabaseError("the mark of compaction is missing")
+                (last,) = self._reader.execute("SELECT max(revision) FROM versions").fetchone()
+                compacted: int = compaction[0]
+                revision = max(last or 0, compacted)
+                return Loaded(revision, compacted, self.at("", revision))
+        except DataError:
+            self.close()
+            raise
 
     def commit(self, versions: Sequence[Version]) -> None:
         """Write all versions in one transaction; when this returns, they are synced."""
@@ -200,26 +207,27 @@ class SqliteBackend:
         return connection
 
     def _prepare(self) -> None:
-        self._path.chmod(0o600)
-        self._writer.execute("PRAGMA journal_mode = WAL")
-        self._writer.execute("PRAGMA wal_autocheckpoint = 4000")
-        self._writer.execute("PRAGMA journal_size_limit = 33554432")
+        """Make an empty file ours, refuse one that is not; nothing is written to a refused file."""
         (tables,) = self._writer.execute("SELECT count(*) FROM sqlite_schema").fetchone()
         (application,) = self._writer.execute("PRAGMA application_id").fetchone()
         (version,) = self._writer.execute("PRAGMA user_version").fetchone()
-        if not tables and not application:
-            self._writer.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
-            return
-        if application != _APPLICATION_ID:
+        is_new = not tables and not application
+        if not is_new and application != _APPLICATION_ID:
             raise DataError(
                 f"{self._path} is a database of another program;"
                 " choose another data folder or move the file away."
             )
-        if version != _FORMAT:
+        if not is_new and version != _FORMAT:
             raise DataError(
                 f"{self._path} is of format {version}, this version of windtunnel reads format"
                 f" {_FORMAT}; use the version that wrote it or move the file away."
             )
+        self._writer.execute("PRAGMA journal_mode = WAL")
+        self._writer.execute("PRAGMA wal_autocheckpoint = 4000")
+        self._writer.execute("PRAGMA journal_size_limit = 33554432")
+        if is_new:
+            self._path.chmod(0o600)
+            self._writer.executescript(f"BEGIN IMMEDIATE; {_SCHEMA} COMMIT;")
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
