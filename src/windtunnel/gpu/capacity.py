@@ -1,8 +1,8 @@
 """GPU capacity of played nodes: what a device plugin and GPU feature discovery would report.
 
 For each played node that names a pool, the pool's document decides the extended resources in its
-status and the ``nvidia.com/gpu.*`` labels. Only what differs is written, and only these fields; when
-a document changes, every node of the pool follows.
+status and the ``nvidia.com/gpu.*`` labels. Only what differs is written, and only these fields;
+when a document changes, every node of the pool follows.
 
 Source: fake-gpu-operator 0.2 (kwok-gpu-device-plugin, status-exporter labels), GFD 0.20.
 """
@@ -85,7 +85,7 @@ def labels_of(pool: GpuPool) -> dict[str, str]:
 
 
 def decide(node: NodeView, pool: GpuPool | None) -> Plan:
-    """Compare a node with its pool. A node that is not played, or of no known pool, lacks nothing."""
+    """Compare a node with its pool. One that is not played, or of no known pool, lacks nothing."""
     if (
         pool is None
         or node.metadata.annotations.get(_PLAYED) != "fake"

@@ -1,0 +1,181 @@
+"""The event recorder: events that repeat are folded, and a flood is cut off.
+
+Recording never writes; a step of its own writes what has gathered, so that an event that is refused
+costs no reconcile.
+
+Source: client-go's event correlator, v1.36. The same event again only raises its count; from the
+tenth message of one sort within ten minutes on, all become one event; 25 events of one object at
+once, then one in 300 s.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from windtunnel.client import Client
+from windtunnel.kernel import Loop, Parked
+from windtunnel.kernel.clock import rfc3339
+from windtunnel.machinery.errors import ApiError, NotFound
+from windtunnel.machinery.tree import Key, Tree
+
+_SIMILAR: Final = 10
+_SIMILAR_SECONDS: Final = 600.0
+_BURST: Final = 25.0
+_SECONDS_PER_TOKEN: Final = 300.0
+_REMEMBERED: Final = 4096
+_PREFIX: Final = "(combined from similar events): "
+AT_ONCE: Final = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What an event is about."""
+
+    kind: str
+    name: str
+    namespace: str = ""
+    uid: str = ""
+    api_version: str = "v1"
+
+    def to_tree(self) -> Tree:
+        """Return the reference, without what is empty."""
+        parts = {
+            "kind": self.kind, "namespace": self.namespace, "name": self.name,
+            "uid": self.uid, "apiVersion": self.api_version,
+        }  # fmt: skip
+        return {key: value for key, value in parts.items() if value}
+
+
+@dataclass(slots=True)
+class _Series:
+    """Messages of one sort about one subject, of the last minutes."""
+
+    messages: dict[str, None] = field(default_factory=dict)
+    last: float = 0.0
+
+
+@dataclass(slots=True)
+class _Written:
+    """One event that was written."""
+
+    key: Key
+    count: int
+
+
+@dataclass(slots=True)
+class _Bucket:
+    """How many more events of one subject are let through."""
+
+    tokens: float
+    filled: float
+
+
+class Recorder:
+    """Records events of one component."""
+
+    def __init__(self, client: Client, loop: Loop, component: str) -> None:
+        self._client, self._loop, self.component = client, loop, component
+        self._series: OrderedDict[Any, _Series] = OrderedDict()
+        self._written: OrderedDict[Any, _Written] = OrderedDict()
+        self._buckets: OrderedDict[Subject, _Bucket] = OrderedDict()
+        self._line: deque[tuple[Subject, str, str, str, float]] = deque()
+        self._armed = False
+        self._serial = 0
+
+    def normal(self, subject: Subject, reason: str, message: str) -> None:
+        """Record that something happened as it should."""
+        self._record(subject, "Normal", reason, message)
+
+    def warning(self, subject: Subject, reason: str, message: str) -> None:
+        """Record that something is wrong."""
+        self._record(subject, "Warning", reason, message)
+
+    def _record(self, subject: Subject, type_: str, reason: str, message: str) -> None:
+        self._line.append((subject, type_, reason, message, self._loop.clock.now()))
+        if not self._armed:
+            self._armed = True
+            self._loop.call_soon(self._step)
+
+    def _step(self) -> None:
+        self._armed = False
+        for _ in range(min(AT_ONCE, len(self._line))):
+            self._write(*self._line.popleft())
+        if self._line and not self._armed:
+            self._armed = True
+            self._loop.call_soon(self._step)
+
+    def _write(self, subject: Subject, type_: str, reason: str, message: str, when: float) -> None:
+        sort = (subject, type_, reason)
+        series = self._series.pop(sort, None)
+        if series is None or when - series.last > _SIMILAR_SECONDS:
+            series = _Series()
+        _remember(self._series, sort, series)
+        series.last = when
+        series.messages[message] = None
+        identity: Any = (sort, message)
+        if len(series.messages) >= _SIMILAR:
+            series.messages.pop(next(iter(series.messages)))
+            message, identity = _PREFIX + message, (sort, None)
+        known = self._written.get(identity)
+        if not self._let_through(subject, when):
+            return
+        try:
+            if known is not None and self._count_up(known, message, when):
+                return
+            event = self._event(subject, type_, reason, message, when)
+            self._client.create("events", event)
+        except (ApiError, Parked):
+            return  # an event is worth no second try
+        key = Key(event["metadata"]["namespace"], event["metadata"]["name"])
+        _remember(self._written, identity, _Written(key, 1))
+
+    def _count_up(self, known: _Written, message: str, when: float) -> bool:
+        """Raise the count of an event; False when it is gone."""
+        patch = {"count": known.count + 1, "lastTimestamp": rfc3339(when), "message": message}
+        try:
+            self._client.patch("events", known.key, patch)
+        except NotFound:
+            return False
+        known.count += 1
+        return True
+
+    def _let_through(self, subject: Subject, when: float) -> bool:
+        bucket = self._buckets.pop(subject, None) or _Bucket(_BURST, when)
+        _remember(self._buckets, subject, bucket)
+        earned = (when - bucket.filled) / _SECONDS_PER_TOKEN
+        bucket.tokens = min(_BURST, bucket.tokens + earned)
+        bucket.filled = when
+        if bucket.tokens < 1:
+            return False
+        bucket.tokens -= 1
+        return True
+
+    def _event(self, subject: Subject, type_: str, reason: str, message: str, when: float) -> Tree:
+        """Make the object; its name is unique by the time in nanoseconds and a serial number."""
+        self._serial += 1
+        suffix = f"{int(when * 1_000_000) * 1000 + self._serial % 1000:x}"
+        namespace = subject.namespace or "default"
+        return {
+            "apiVersion": "v1",
+            "kind": "Event",
+            "metadata": {"name": f"{subject.name}.{suffix}", "namespace": namespace},
+            "involvedObject": subject.to_tree(),
+            "reason": reason,
+            "message": message,
+            "source": {"component": self.component},
+            "firstTimestamp": rfc3339(when),
+            "lastTimestamp": rfc3339(when),
+            "count": 1,
+            "type": type_,
+            "eventTime": None,
+            "reportingComponent": self.component,
+            "reportingInstance": "",
+        }
+
+
+def _remember(memory: OrderedDict[Any, Any], key: Any, value: Any) -> None:
+    memory[key] = value
+    if len(memory) > _REMEMBERED:
+        memory.popitem(last=False)

@@ -1,0 +1,146 @@
+"""Who belongs to whom: adopting, releasing, and following pods to their owners.
+
+An object without a manager that matches an owner's selector is adopted; one of ours that matches no
+more is released; one of another manager is never touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from windtunnel.client import Client
+from windtunnel.client.cache import Cache
+from windtunnel.controllers.expectations import Expectations
+from windtunnel.controllers.views import Metadata, OwnerReference, PodView
+from windtunnel.machinery.errors import NotFound
+from windtunnel.machinery.tree import Key, Tree
+
+
+def owner_reference(api_version: str, kind: str, metadata: Metadata) -> Tree:
+    """Return the reference by which ``metadata``'s object manages another."""
+    return {
+        "apiVersion": api_version,
+        "kind": kind,
+        "name": metadata.name,
+        "uid": metadata.uid,
+        "controller": True,
+        "blockOwnerDeletion": True,
+    }
+
+
+def claim(
+    client: Client,
+    resource: str,
+    candidates: Iterable[tuple[Key, Metadata]],
+    owner: Tree,
+    owner_deleting: bool,
+    matches: Callable[[Mapping[str, str]], bool],
+) -> list[Key]:
+    """Adopt what matches and belongs to nobody, release what is ours and matches no more.
+
+    Args:
+        client: Who writes.
+        resource: What the candidates are.
+        candidates: Objects managed by nobody or by ``owner``.
+        owner: The reference that an adopted object gets.
+        owner_deleting: A deleted owner adopts and releases nothing.
+        matches: The owner's selector.
+
+    Returns:
+        What belongs to the owner now.
+    """
+    ours: list[Key] = []
+    for key, metadata in candidates:
+        controller = metadata.controller
+        if controller is not None:
+            if controller.uid != owner["uid"]:
+                continue
+            if matches(metadata.labels):
+                ours.append(key)
+            elif not owner_deleting:
+                _release(client, resource, key, metadata, owner["uid"])
+        elif (
+            not owner_deleting
+            and not metadata.deleting
+            and matches(metadata.labels)
+            and _adopt(client, resource, key, metadata, owner)
+        ):
+            ours.append(key)
+    return ours
+
+
+def _adopt(client: Client, resource: str, key: Key, metadata: Metadata, owner: Tree) -> bool:
+    references = [*map(_reference, metadata.owner_references), owner]
+    patch = {"metadata": {"uid": metadata.uid, "ownerReferences": references}}
+    try:
+        client.patch(resource, key, patch)
+    except NotFound:
+        return False
+    return True
+
+
+def _release(client: Client, resource: str, key: Key, metadata: Metadata, uid: str) -> None:
+    kept = [_reference(each) for each in metadata.owner_references if each.uid != uid]
+    patch = {"metadata": {"uid": metadata.uid, "ownerReferences": kept or None}}
+    try:
+        client.patch(resource, key, patch)
+    except NotFound:
+        return
+
+
+def _reference(reference: OwnerReference) -> Tree:
+    tree: Tree = {
+        "apiVersion": reference.api_version,
+        "kind": reference.kind,
+        "name": reference.name,
+        "uid": reference.uid,
+    }
+    if reference.controller:
+        tree["controller"] = True
+    if reference.block_owner_deletion:
+        tree["blockOwnerDeletion"] = True
+    return tree
+
+
+def follow_pods(
+    pods: Cache[PodView],
+    kind: str,
+    group: str,
+    expectations: Expectations,
+    adopters: Callable[[Key, PodView], Iterable[Key]],
+    visit: Callable[[Key], None],
+) -> None:
+    """Visit an owner of this kind when one of its pods comes, changes or goes.
+
+    Args:
+        pods: The pods.
+        kind: The owner's kind.
+        group: The owner's API group.
+        expectations: Told of pods that came and went.
+        adopters: Names the owners that could adopt a pod without manager.
+        visit: Queues an owner.
+    """
+
+    def owner_of(key: Key, pod: PodView) -> Key | None:
+        controller = pod.metadata.controller
+        if controller is None or controller.kind != kind or controller.group != group:
+            return None
+        return Key(key.namespace, controller.name)
+
+    def changed(key: Key, before: PodView | None, after: PodView | None) -> None:
+        left = owner_of(key, before) if before is not None else None
+        owner = owner_of(key, after) if after is not None else None
+        if left is not None and before is not None:
+            if owner != left or (after is not None and after.metadata.deleting):
+                expectations.deleted(left, before.metadata.uid)
+            if owner != left:
+                visit(left)
+        if owner is not None:
+            if before is None:
+                expectations.created(owner)
+            visit(owner)
+        elif after is not None and after.metadata.controller is None:
+            for adopter in adopters(key, after):
+                visit(adopter)
+
+    pods.on_change(changed)

@@ -1,0 +1,107 @@
+"""What all controllers read: one cache a resource, shared, so that a change is decoded once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+from windtunnel.client import Client
+from windtunnel.client.cache import Cache
+from windtunnel.controllers.views import (
+    BudgetView,
+    ConfigMapView,
+    DeploymentView,
+    JobView,
+    LeaseView,
+    NamespaceView,
+    NodeView,
+    PlainView,
+    PodView,
+    QuotaView,
+    ReplicaSetView,
+)
+from windtunnel.machinery.tree import Key
+
+ROOT_CA: Final = "kube-root-ca.crt"
+
+
+class Sources:
+    """The caches. ``pods`` are found by "owner" (the manager's uid), "node" and "orphans"."""
+
+    def __init__(self, client: Client) -> None:
+        self.pods: Cache[PodView] = Cache(
+            client,
+            "pods",
+            PodView,
+            indices={"owner": _owner, "node": _node, "orphans": _orphan, "namespace": _namespace},
+        )
+        self.nodes: Cache[NodeView] = Cache(client, "nodes", NodeView)
+        self.leases: Cache[LeaseView] = Cache(
+            client, "leases.coordination.k8s.io", LeaseView, namespace="kube-node-lease"
+        )
+        self.replica_sets: Cache[ReplicaSetView] = Cache(
+            client,
+            "replicasets.apps",
+            ReplicaSetView,
+            indices={"owner": _owner, "namespace": _namespace},
+        )
+        self.deployments: Cache[DeploymentView] = Cache(
+            client, "deployments.apps", DeploymentView, indices={"namespace": _namespace}
+        )
+        self.jobs: Cache[JobView] = Cache(
+            client, "jobs.batch", JobView, indices={"namespace": _namespace}
+        )
+        self.namespaces: Cache[NamespaceView] = Cache(client, "namespaces", NamespaceView)
+        self.accounts: Cache[PlainView] = Cache(client, "serviceaccounts", PlainView)
+        self.root_cas: Cache[ConfigMapView] = Cache(
+            client, "configmaps", ConfigMapView, field_selector=f"metadata.name={ROOT_CA}"
+        )
+        self.quotas: Cache[QuotaView] = Cache(
+            client, "resourcequotas", QuotaView, indices={"namespace": _namespace}
+        )
+        self.budgets: Cache[BudgetView] = Cache(
+            client, "poddisruptionbudgets.policy", BudgetView, indices={"namespace": _namespace}
+        )
+
+    def _all(self) -> tuple[Cache[Any], ...]:
+        return (
+            self.namespaces, self.nodes, self.leases, self.accounts, self.root_cas, self.quotas,
+            self.budgets, self.deployments, self.replica_sets, self.jobs, self.pods,
+        )  # fmt: skip
+
+    def start(self, synced: Callable[[], None]) -> None:
+        """Begin to watch; call ``synced`` once everything that exists has been seen."""
+        waiting = {cache.resource for cache in self._all()}
+
+        def one_less(resource: str) -> None:
+            waiting.discard(resource)
+            if not waiting:
+                synced()
+
+        for cache in self._all():
+            cache.when_synced(partial(one_less, cache.resource))
+        for cache in self._all():
+            cache.start()
+
+    def stop(self) -> None:
+        """Watch nothing any more."""
+        for cache in self._all():
+            cache.stop()
+
+
+def _owner(key: Key, view: Any) -> tuple[str, ...]:
+    controller = view.metadata.controller
+    return (controller.uid,) if controller is not None else ()
+
+
+def _orphan(key: Key, view: Any) -> tuple[str, ...]:
+    return (key.namespace,) if view.metadata.controller is None else ()
+
+
+def _node(key: Key, view: PodView) -> tuple[str, ...]:
+    return (view.spec.node_name,) if view.spec.node_name else ()
+
+
+def _namespace(key: Key, view: Any) -> tuple[str, ...]:
+    return (key.namespace,)

@@ -1,0 +1,459 @@
+"""What controllers see of API objects: typed views with only the fields that some controller reads.
+
+Pod templates stay raw bytes until a pod is made of one. Optional numbers are None where the API
+tells an absent value from zero.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import msgspec
+
+from windtunnel.machinery.tree import Tree, decode
+
+
+class View(msgspec.Struct, frozen=True, rename="camel"):
+    """Common settings of all views; what is not named is skipped while decoding."""
+
+
+class OwnerReference(View, frozen=True, gc=False):
+    """Who an object belongs to."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool = False
+    block_owner_deletion: bool = False
+
+    @property
+    def group(self) -> str:
+        """The API group of the owner, "" for core."""
+        return self.api_version.rpartition("/")[0]
+
+
+class Metadata(View, frozen=True):
+    """What every object has."""
+
+    name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    creation_timestamp: str = ""
+    deletion_timestamp: str | None = None
+    deletion_grace_period_seconds: int | None = None
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    owner_references: tuple[OwnerReference, ...] = ()
+    finalizers: tuple[str, ...] = ()
+
+    @property
+    def deleting(self) -> bool:
+        """Whether deletion has begun."""
+        return self.deletion_timestamp is not None
+
+    @property
+    def controller(self) -> OwnerReference | None:
+        """The reference that manages the object, or None."""
+        for reference in self.owner_references:
+            if reference.controller:
+                return reference
+        return None
+
+
+class Condition(View, frozen=True, gc=False):
+    """One entry of status.conditions."""
+
+    type: str = ""
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    last_transition_time: str | None = None
+    last_update_time: str | None = None
+    last_probe_time: str | None = None
+    last_heartbeat_time: str | None = None
+    observed_generation: int | None = None
+
+    def to_tree(self) -> Tree:
+        """Return the condition as the API writes it, without what is absent."""
+        tree: Tree = msgspec.to_builtins(self)
+        return {key: value for key, value in tree.items() if value is not None and value != ""}
+
+
+class Resources(View, frozen=True):
+    """What a container asks for."""
+
+    limits: dict[str, str] = {}
+    requests: dict[str, str] = {}
+
+
+class Container(View, frozen=True):
+    """One container of a pod."""
+
+    name: str = ""
+    resources: Resources = Resources()
+    restart_policy: str = ""
+
+
+class Toleration(View, frozen=True, gc=False):
+    """A taint that a pod puts up with."""
+
+    key: str = ""
+    operator: str = "Equal"
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: int | None = None
+
+
+class PodSpec(View, frozen=True):
+    """What a pod is to be."""
+
+    node_name: str = ""
+    containers: tuple[Container, ...] = ()
+    init_containers: tuple[Container, ...] = ()
+    tolerations: tuple[Toleration, ...] = ()
+    priority_class_name: str = ""
+    active_deadline_seconds: int | None = None
+    restart_policy: str = "Always"
+
+
+class Terminated(View, frozen=True, gc=False):
+    """How a container ended."""
+
+    exit_code: int = 0
+    finished_at: str | None = None
+
+
+class ContainerState(View, frozen=True):
+    """The present or last state of a container; only endings matter here."""
+
+    terminated: Terminated | None = None
+
+
+class ContainerStatus(View, frozen=True):
+    """What became of a container."""
+
+    name: str = ""
+    restart_count: int = 0
+    state: ContainerState = ContainerState()
+
+
+class PodStatus(View, frozen=True):
+    """What a pod is now."""
+
+    phase: str = ""
+    conditions: tuple[Condition, ...] = ()
+    container_statuses: tuple[ContainerStatus, ...] = ()
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
+
+
+class PodView(View, frozen=True):
+    """A pod."""
+
+    metadata: Metadata
+    spec: PodSpec = PodSpec()
+    status: PodStatus = PodStatus()
+
+    @property
+    def finished(self) -> bool:
+        """Whether the pod has come to its end."""
+        return self.status.phase in ("Succeeded", "Failed")
+
+    @property
+    def active(self) -> bool:
+        """Whether the pod counts as a replica."""
+        return not self.finished and not self.metadata.deleting
+
+    @property
+    def ready(self) -> bool:
+        """Whether condition Ready is True."""
+        condition = find_condition(self.status.conditions, "Ready")
+        return condition is not None and condition.status == "True"
+
+
+class Selector(View, frozen=True):
+    """A label selector, as objects carry it."""
+
+    match_labels: dict[str, str] = {}
+    match_expressions: tuple[dict[str, Any], ...] = ()
+
+
+class ReplicaSetSpec(View, frozen=True):
+    """What a ReplicaSet is to hold."""
+
+    replicas: int = 1
+    min_ready_seconds: int = 0
+    selector: Selector = Selector()
+    template: msgspec.Raw = msgspec.Raw(b"{}")
+
+
+class ReplicaSetStatus(View, frozen=True):
+    """What a ReplicaSet has counted."""
+
+    replicas: int = 0
+    fully_labeled_replicas: int = 0
+    ready_replicas: int = 0
+    available_replicas: int = 0
+    terminating_replicas: int | None = None
+    observed_generation: int = 0
+    conditions: tuple[Condition, ...] = ()
+
+
+class ReplicaSetView(View, frozen=True):
+    """A ReplicaSet."""
+
+    metadata: Metadata
+    spec: ReplicaSetSpec = ReplicaSetSpec()
+    status: ReplicaSetStatus = ReplicaSetStatus()
+
+
+class RollingUpdate(View, frozen=True):
+    """How far a rollout may go above and below."""
+
+    max_surge: int | str | None = None
+    max_unavailable: int | str | None = None
+
+
+class Strategy(View, frozen=True):
+    """How pods are exchanged."""
+
+    type: str = "RollingUpdate"
+    rolling_update: RollingUpdate = RollingUpdate()
+
+
+class DeploymentSpec(View, frozen=True):
+    """What a Deployment is to hold."""
+
+    replicas: int = 1
+    min_ready_seconds: int = 0
+    selector: Selector = Selector()
+    template: msgspec.Raw = msgspec.Raw(b"{}")
+    strategy: Strategy = Strategy()
+    paused: bool = False
+    revision_history_limit: int | None = None
+    progress_deadline_seconds: int | None = None
+
+
+class DeploymentStatus(View, frozen=True):
+    """What a Deployment has counted."""
+
+    observed_generation: int = 0
+    replicas: int = 0
+    updated_replicas: int = 0
+    ready_replicas: int = 0
+    available_replicas: int = 0
+    unavailable_replicas: int = 0
+    terminating_replicas: int | None = None
+    collision_count: int | None = None
+    conditions: tuple[Condition, ...] = ()
+
+
+class DeploymentView(View, frozen=True):
+    """A Deployment."""
+
+    metadata: Metadata
+    spec: DeploymentSpec = DeploymentSpec()
+    status: DeploymentStatus = DeploymentStatus()
+
+
+class JobSpec(View, frozen=True):
+    """What a Job is to do."""
+
+    parallelism: int = 1
+    completions: int | None = None
+    active_deadline_seconds: int | None = None
+    backoff_limit: int = 6
+    backoff_limit_per_index: int | None = None
+    max_failed_indexes: int | None = None
+    completion_mode: str = "NonIndexed"
+    suspend: bool = False
+    selector: Selector = Selector()
+    template: msgspec.Raw = msgspec.Raw(b"{}")
+    ttl_seconds_after_finished: int | None = None
+    pod_failure_policy: dict[str, Any] | None = None
+    success_policy: dict[str, Any] | None = None
+    pod_replacement_policy: str = "TerminatingOrFailed"
+    managed_by: str | None = None
+
+
+class Uncounted(View, frozen=True):
+    """Finished pods whose finalizer is being taken away."""
+
+    succeeded: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
+class JobStatus(View, frozen=True):
+    """How far a Job is."""
+
+    start_time: str | None = None
+    completion_time: str | None = None
+    active: int = 0
+    succeeded: int = 0
+    failed: int = 0
+    ready: int | None = None
+    terminating: int | None = None
+    completed_indexes: str = ""
+    failed_indexes: str | None = None
+    uncounted_terminated_pods: Uncounted = Uncounted()
+    conditions: tuple[Condition, ...] = ()
+
+
+class JobView(View, frozen=True):
+    """A Job."""
+
+    metadata: Metadata
+    spec: JobSpec = JobSpec()
+    status: JobStatus = JobStatus()
+
+
+class NamespaceSpec(View, frozen=True):
+    """Who must agree before a namespace goes."""
+
+    finalizers: tuple[str, ...] = ()
+
+
+class NamespaceStatus(View, frozen=True):
+    """Whether a namespace is going."""
+
+    phase: str = ""
+    conditions: tuple[Condition, ...] = ()
+
+
+class NamespaceView(View, frozen=True):
+    """A namespace."""
+
+    metadata: Metadata
+    spec: NamespaceSpec = NamespaceSpec()
+    status: NamespaceStatus = NamespaceStatus()
+
+
+class Taint(View, frozen=True, gc=False):
+    """What a node keeps pods off with."""
+
+    key: str = ""
+    value: str = ""
+    effect: str = ""
+    time_added: str | None = None
+
+
+class NodeSpec(View, frozen=True):
+    """What a node is to be."""
+
+    taints: tuple[Taint, ...] = ()
+    unschedulable: bool = False
+
+
+class NodeStatus(View, frozen=True):
+    """What a node says of itself."""
+
+    conditions: tuple[Condition, ...] = ()
+
+
+class NodeView(View, frozen=True):
+    """A node."""
+
+    metadata: Metadata
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()
+
+    @property
+    def ready(self) -> bool:
+        """Whether condition Ready is True."""
+        condition = find_condition(self.status.conditions, "Ready")
+        return condition is not None and condition.status == "True"
+
+
+class LeaseSpec(View, frozen=True):
+    """When a lease was renewed."""
+
+    renew_time: str | None = None
+
+
+class LeaseView(View, frozen=True):
+    """A lease."""
+
+    spec: LeaseSpec = LeaseSpec()
+
+
+class QuotaSpec(View, frozen=True):
+    """What a quota bounds."""
+
+    hard: dict[str, str] = {}
+    scopes: tuple[str, ...] = ()
+    scope_selector: dict[str, Any] | None = None
+
+
+class QuotaStatus(View, frozen=True):
+    """What a quota has counted."""
+
+    hard: dict[str, str] = {}
+    used: dict[str, str] = {}
+
+
+class QuotaView(View, frozen=True):
+    """A ResourceQuota."""
+
+    metadata: Metadata
+    spec: QuotaSpec = QuotaSpec()
+    status: QuotaStatus = QuotaStatus()
+
+
+class BudgetSpec(View, frozen=True):
+    """How many pods must stay."""
+
+    min_available: int | str | None = None
+    max_unavailable: int | str | None = None
+    selector: Selector | None = None
+
+
+class BudgetStatus(View, frozen=True):
+    """How many pods may go."""
+
+    observed_generation: int = 0
+    disrupted_pods: dict[str, str] = {}
+    disruptions_allowed: int = 0
+    current_healthy: int = 0
+    desired_healthy: int = 0
+    expected_pods: int = 0
+    conditions: tuple[Condition, ...] = ()
+
+
+class BudgetView(View, frozen=True):
+    """A PodDisruptionBudget."""
+
+    metadata: Metadata
+    spec: BudgetSpec = BudgetSpec()
+    status: BudgetStatus = BudgetStatus()
+
+
+class PlainView(View, frozen=True):
+    """An object of which only the metadata matters."""
+
+    metadata: Metadata
+
+
+class ConfigMapView(View, frozen=True):
+    """A ConfigMap."""
+
+    metadata: Metadata
+    data: dict[str, str] = {}
+
+
+_C = TypeVar("_C", bound=Condition)
+
+
+def find_condition(conditions: tuple[_C, ...], type_: str) -> _C | None:
+    """Return the condition of this type, or None."""
+    for condition in conditions:
+        if condition.type == type_:
+            return condition
+    return None
+
+
+def template_of(raw: msgspec.Raw) -> Tree:
+    """Decode a pod template; the caller owns the tree."""
+    tree: Tree = decode(bytes(raw))
+    return tree
