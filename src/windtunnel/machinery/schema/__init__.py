@@ -1,7 +1,8 @@
 """The shape of objects: what fields there are, of which type, and how they merge.
 
 ``Models`` reads OpenAPI v3 documents of built-in kinds; ``from_custom_schema`` reads the schema in
-a CustomResourceDefinition. Both give a ``Structure``, a graph that all of ``machinery`` walks. Typed (built-in) kinds are decoded by ``decode_check`` and settled by ``fill_defaults``; custom
+a CustomResourceDefinition. Both give a ``Structure``, a graph that all of ``machinery`` walks.
+Typed (built-in) kinds are decoded by ``decode_check`` and settled by ``fill_defaults``; custom
 resources are pruned, defaulted and validated.
 """
 

@@ -1,8 +1,9 @@
 """Structures of built-in kinds, made on demand from OpenAPI v3 documents.
 
 OpenAPI says which fields there are and how they merge, but not which of them the Go types always
-write, nor which tell null from zero; the protobuf table does, and both are joined here. A field that refers to a model gets a node of its own (its default and merge rules are the field's),
-which shares the model's fields and compiled functions.
+write, nor which tell null from zero; the protobuf table does, and both are joined here. A field
+that refers to a model gets a node of its own (its default and merge rules are the field's), which
+shares the model's fields and compiled functions.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ _LEAF_MODELS = {
     "io.k8s.apimachinery.pkg.apis.meta.v1.Time": ("time", "v1.Time"),
     "io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime": ("micro-time", "v1.MicroTime"),
 }
-_WRITTEN_UNLESS_ZERO = {("ObjectMeta", "creationTimestamp")}
-"""Times that are left out when zero, where all others are written as null."""
+_LIKE_POINTERS = {("ObjectMeta", "creationTimestamp"), ("ObjectMeta", "managedFields")}
+"""Fields held as if by pointer: this time is left out when it is zero, where all others are written
+as null; and an empty list of managed fields means something other than none."""
 _SCHEMA_OR = "JSONSchemaPropsOr"
 
 
@@ -100,9 +102,10 @@ class Models:
         if reference:
             return self._reference(reference.removeprefix(_REFERENCE), schema, fact, (owner, field))
         kind = schema.get("type", "")
+        pointer = fact.pointer or (owner, field) in _LIKE_POINTERS
         common: dict[str, Any] = {
             "default": schema.get("default", MISSING),
-            "pointer": fact.pointer,
+            "pointer": pointer,
             "omit_empty": fact.omit_empty,
             "merge_key": schema.get("x-kubernetes-patch-merge-key", ""),
             "patch_strategies": _strategies(schema),
@@ -151,7 +154,7 @@ class Models:
             go_name=base.go_name,
             go_type=base.go_type,
             model=model,
-            pointer=fact.pointer or place in _WRITTEN_UNLESS_ZERO,
+            pointer=fact.pointer or place in _LIKE_POINTERS,
             omit_empty=fact.omit_empty,
         )
         node.compiled = base.compiled

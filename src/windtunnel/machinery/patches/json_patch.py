@@ -1,0 +1,167 @@
+"""JSON patch (RFC 6902), with the liberties that the real server takes.
+
+``replace`` of a member that is missing adds it, negative positions count from the end, and any
+failure is refused with the same words.
+
+Source: evanphx/json-patch v4 as used by kube-apiserver v1.36.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from windtunnel.machinery.errors import BadRequest, TooLarge
+from windtunnel.machinery.patches.refusals import PatchFailed, must_be_array
+from windtunnel.machinery.schema.structure import MISSING
+from windtunnel.machinery.tree import Tree, decode, encode
+
+_MOST_OPERATIONS = 10_000
+
+
+def json_patch(tree: Any, operations: Any) -> Any:
+    """Apply the operations in order and return the patched tree.
+
+    Raises:
+        BadRequest: The patch is no list of operations.
+        PatchFailed: An operation does not fit, or a test fails.
+        TooLarge: There are more than 10,000 operations.
+    """
+    steps = must_be_array(operations)
+    if len(steps) > _MOST_OPERATIONS:
+        raise TooLarge(
+            "Request entity is too large: The allowed maximum operations in a JSON patch is "
+            f"{_MOST_OPERATIONS}, got {len(steps)}",
+            details={},
+        )
+    for operation in steps:
+        if not isinstance(operation, dict):
+            raise BadRequest(
+                "json: cannot unmarshal value into Go value of type jsonpatch.Operation"
+            )
+        tree = _apply(tree, operation)
+    return tree
+
+
+def _apply(tree: Any, operation: Tree) -> Any:
+    path = _pointer(operation.get("path"))
+    match operation.get("op"):
+        case "add":
+            _add(tree, path, _value(operation))
+        case "replace":
+            if not path:
+                return _value(operation)
+            _replace(tree, path, _value(operation))
+        case "remove":
+            _remove(tree, path)
+        case "move":
+            _add(tree, path, _remove(tree, _pointer(operation.get("from"))))
+        case "copy":
+            source = _read(tree, _pointer(operation.get("from")))
+            if source is MISSING:
+                raise PatchFailed
+            _add(tree, path, decode(encode(source)))
+        case "test":
+            found = _read(tree, path)
+            if not _same(None if found is MISSING else found, operation.get("value")):
+                raise PatchFailed
+        case _:
+            raise PatchFailed
+    return tree
+
+
+def _value(operation: Tree) -> Any:
+    if "value" not in operation:
+        raise PatchFailed
+    # The operations may be applied again after a race, so what enters the tree is a copy.
+    value = operation["value"]
+    return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
+
+
+def _pointer(text: Any) -> list[str]:
+    """Return the steps of a JSON pointer; [] is the whole document."""
+    if not isinstance(text, str):
+        raise PatchFailed
+    if not text:
+        return []
+    if not text.startswith("/"):
+        raise PatchFailed
+    return [step.replace("~1", "/").replace("~0", "~") for step in text[1:].split("/")]
+
+
+def _position(step: str, size: int) -> int:
+    """Return a position in a list of this size; negative ones count from the end."""
+    try:
+        position = int(step)
+    except ValueError:
+        raise PatchFailed from None
+    if not -size <= position < size:
+        raise PatchFailed
+    return position if position >= 0 else position + size
+
+
+def _step(tree: Any, step: str) -> Any:
+    if isinstance(tree, dict):
+        return tree.get(step, MISSING)
+    if isinstance(tree, list):
+        return tree[_position(step, len(tree))]
+    raise PatchFailed
+
+
+def _parent(tree: Any, path: list[str]) -> Any:
+    if not path:
+        raise PatchFailed
+    for step in path[:-1]:
+        tree = _step(tree, step)
+        if tree is MISSING:
+            raise PatchFailed
+    return tree
+
+
+def _read(tree: Any, path: list[str]) -> Any:
+    return _step(_parent(tree, path), path[-1]) if path else tree
+
+
+def _add(tree: Any, path: list[str], value: Any) -> None:
+    parent = _parent(tree, path)
+    if isinstance(parent, dict):
+        parent[path[-1]] = value
+    elif isinstance(parent, list):
+        if path[-1] == "-":
+            parent.append(value)
+        else:
+            parent.insert(_position(path[-1], len(parent) + 1), value)
+    else:
+        raise PatchFailed
+
+
+def _replace(tree: Any, path: list[str], value: Any) -> None:
+    parent = _parent(tree, path)
+    if isinstance(parent, dict):
+        parent[path[-1]] = value
+    elif isinstance(parent, list):
+        parent[_position(path[-1], len(parent))] = value
+    else:
+        raise PatchFailed
+
+
+def _remove(tree: Any, path: list[str]) -> Any:
+    parent = _parent(tree, path)
+    if isinstance(parent, dict):
+        if path[-1] not in parent:
+            raise PatchFailed
+        return parent.pop(path[-1])
+    if isinstance(parent, list):
+        return parent.pop(_position(path[-1], len(parent)))
+    raise PatchFailed
+
+
+def _same(left: Any, right: Any) -> bool:
+    """Compare as JSON does: true is not 1, but 1.0 is."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_same(left[key], right[key]) for key in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(_same, left, right))
+    return bool(left == right)
