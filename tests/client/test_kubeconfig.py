@@ -238,5 +238,5 @@ def test_the_default_file_is_where_kubectl_writes(monkeypatch: pytest.MonkeyPatc
     assert kubeconfig.default_path() == Path("/a/config")
 
     monkeypatch.delenv("KUBECONFIG")
-    monkeypatch.setenv("HOME", "/home/me")
-    assert kubeconfig.default_path() == Path("/home/me/.kube/config")
+    monkeypatch.setenv("HOME", "/somewhere/me")
+    assert kubeconfig.default_path() == Path("/somewhere/me/.kube/config")

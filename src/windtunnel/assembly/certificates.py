@@ -37,8 +37,8 @@ Key = ec.EllipticCurvePrivateKey
 
 
 @dataclass(frozen=True, slots=True)
-class Certificates:
-    """Paths of the PEM files; a key lies beside each certificate."""
+class Keyring:
+    """Paths of the PEM files of one cluster; a key lies beside each certificate."""
 
     folder: Path
 
@@ -73,7 +73,7 @@ class Certificates:
         return self.folder / "sa.key"
 
 
-def provide(folder: Path, now: float, service_address: str) -> Certificates:
+def provide(folder: Path, now: float, service_address: str) -> Keyring:
     """Return the certificates in ``folder``, making what is missing or near its end.
 
     Args:
@@ -84,21 +84,21 @@ def provide(folder: Path, now: float, service_address: str) -> Certificates:
     Raises:
         DataError: the folder cannot be written.
     """
-    certificates, moment = Certificates(folder), datetime.fromtimestamp(now, UTC)
+    keyring, moment = Keyring(folder), datetime.fromtimestamp(now, UTC)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _usable(certificates, moment):
-            _make(certificates, moment, service_address)
-        if not certificates.accounts_key.exists():
-            write_private(certificates.accounts_key, _key_pem(_key()))
+        if not _usable(keyring, moment):
+            _make(keyring, moment, service_address)
+        if not keyring.accounts_key.exists():
+            write_private(keyring.accounts_key, _key_pem(_key()))
     except OSError as error:
         raise DataError(f"cannot keep certificates in {folder}: {error.strerror}") from error
-    return certificates
+    return keyring
 
 
-def _usable(certificates: Certificates, now: datetime) -> bool:
-    paths = (certificates.authority, certificates.server, certificates.admin)
-    keys = (certificates.server_key, certificates.admin_key)
+def _usable(keyring: Keyring, now: datetime) -> bool:
+    paths = (keyring.authority, keyring.server, keyring.admin)
+    keys = (keyring.server_key, keyring.admin_key)
     try:
         found = [x509.load_pem_x509_certificate(path.read_bytes()) for path in paths]
     except (FileNotFoundError, ValueError):
@@ -108,7 +108,7 @@ def _usable(certificates: Certificates, now: datetime) -> bool:
     return all(certificate.not_valid_after_utc - RENEW_BEFORE > now for certificate in found)
 
 
-def _make(certificates: Certificates, now: datetime, service_address: str) -> None:
+def _make(keyring: Keyring, now: datetime, service_address: str) -> None:
     authority_key = _key()
     authority_name = _name("windtunnel-ca")
     authority = (
@@ -138,13 +138,13 @@ def _make(certificates: Certificates, now: datetime, service_address: str) -> No
         .add_extension(_signed_by(authority_key), critical=False)
         .sign(authority_key, hashes.SHA256())
     )
-    write_private(certificates.folder / "ca.key", _key_pem(authority_key))
-    write_private(certificates.server_key, _key_pem(server_key))
-    write_private(certificates.admin_key, _key_pem(admin_key))
-    write_private(certificates.server, _pem(server))
-    write_private(certificates.admin, _pem(admin))
+    write_private(keyring.folder / "ca.key", _key_pem(authority_key))
+    write_private(keyring.server_key, _key_pem(server_key))
+    write_private(keyring.admin_key, _key_pem(admin_key))
+    write_private(keyring.server, _pem(server))
+    write_private(keyring.admin, _pem(admin))
     # Last, so that an authority is never found without what it has signed.
-    write_private(certificates.authority, _pem(authority))
+    write_private(keyring.authority, _pem(authority))
 
 
 def _draft(

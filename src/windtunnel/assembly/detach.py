@@ -1,4 +1,4 @@
-"""Starting a cluster behind the user's back: ``up --detach`` returns when a pod can be created.
+"""Clusters in processes of their own: ``up --detach`` returns when a pod can be created.
 
 The child is a fork, so that Python and the command line start once and not twice. It tells its
 parent through a pipe that it serves, or in one sentence why it does not. Until then the parent
@@ -11,14 +11,33 @@ import json
 import os
 import signal
 import sys
+import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
+from typing import Final
 
 from windtunnel.assembly.state import Process
 from windtunnel.errors import ClusterError, WindtunnelError
 
+PATIENCE_SECONDS: Final = 20.0
+"""How long a cluster may take to stop: what is under way is let out, the store is flushed."""
+PROBE_SECONDS: Final = 0.02
+
 Ready = Callable[[Process], None]
+
+
+def end(process: Process) -> bool:
+    """Ask a process to end and wait until it has; returns whether it did so in time."""
+    with suppress(ProcessLookupError):
+        os.kill(process.pid, signal.SIGTERM)
+    pause = threading.Event()
+    for _ in range(int(PATIENCE_SECONDS / PROBE_SECONDS)):
+        if not process.alive:
+            return True
+        pause.wait(PROBE_SECONDS)
+    return not process.alive
 
 
 class _Said(WindtunnelError):

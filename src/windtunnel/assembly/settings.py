@@ -15,6 +15,9 @@ PARTS: Final = ("scheduler", "controllers", "nodes")
 PREFERRED_PORT: Final = 6443
 """Taken when it is free and no port was asked for; source: kubeadm's default."""
 
+COMPACT_PATH: Final = "/windtunnel/compact"
+"""Where an administrator's POST makes the server forget its watch history."""
+
 SERVICE_RANGE: Final = "10.96.0.0/16"
 SERVICE_ADDRESS: Final = "10.96.0.1"
 """The first address of the range: where pods find the API server."""
@@ -42,6 +45,8 @@ class Settings:
     """Lines of ``token,name,uid,"group1,group2"``."""
     pools: tuple[PoolOrder, ...] = ()
     """Pools of nodes that are there from the start."""
+    home: Path | None = None
+    """The folder of all state folders; None: the user's."""
 
     def __post_init__(self) -> None:
         if self.ephemeral and self.data_dir is not None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import click
 
+from windtunnel.assembly.settings import COMPACT_PATH
 from windtunnel.cli import options
 from windtunnel.cli.reach import reach
 from windtunnel.errors import ClusterError
-
-PATH = "/windtunnel/compact"
 
 
 @click.command()
@@ -19,7 +18,7 @@ def command(name: str) -> None:
     Whoever resumes a watch from before gets 410 Expired and lists anew.
     """
     client = reach(name)
-    status, body = client.ask("POST", PATH)
+    status, body = client.ask("POST", COMPACT_PATH)
     if status != 200:
         raise ClusterError(f"cluster {name} did not compact: {body.decode(errors='replace')[:200]}")
     click.echo(f"Cluster {name} has forgotten its watch history.")

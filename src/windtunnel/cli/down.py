@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
 from pathlib import Path
-from typing import Final
 
 import click
 
-from windtunnel.assembly.state import Folder, Process
+from windtunnel.assembly.detach import end
+from windtunnel.assembly.state import Folder
 from windtunnel.cli import options
 from windtunnel.client import kubeconfig
 from windtunnel.errors import ClusterError
-
-PATIENCE_SECONDS: Final = 20.0
 
 
 def stop(folder: Folder) -> str:
@@ -30,21 +25,11 @@ def stop(folder: Folder) -> str:
         folder.forget_process()
         kubeconfig.remove_context(Path(process.kubeconfig), f"windtunnel-{folder.name}")
         return "dead"
-    os.kill(process.pid, signal.SIGTERM)
-    if not _gone(process):
+    if not end(process):
         raise ClusterError(
             f"cluster {folder.name} (process {process.pid}) does not stop; see {folder.log}"
         )
     return "running"
-
-
-def _gone(process: Process) -> bool:
-    pause = threading.Event()
-    for _ in range(int(PATIENCE_SECONDS / 0.02)):
-        if not process.alive:
-            return True
-        pause.wait(0.02)
-    return False
 
 
 @click.command()

@@ -7,8 +7,10 @@ live cluster come from ``secrets``, never from here.
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
-import numpy as np
+if TYPE_CHECKING:
+    import numpy as np
 
 
 class Chance:
@@ -19,5 +21,8 @@ class Chance:
 
     def stream(self, name: str) -> np.random.Generator:
         """Return the generator of this name; the same name gives the same draws again."""
+        # Here, because only simulations draw: a client of the kernel must not pay for numpy.
+        import numpy as np
+
         digest = hashlib.sha256(f"{self.seed}/{name}".encode()).digest()
         return np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "little")))

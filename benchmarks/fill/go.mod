@@ -1,0 +1,3 @@
+module windtunnel/benchmarks/fill
+
+go 1.21

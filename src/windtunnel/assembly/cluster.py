@@ -1,0 +1,342 @@
+"""One cluster in one process: every part made by a plain call, in the order in which they stand.
+
+Everything that decides runs on this thread. What is opened is closed in the opposite order,
+whatever happens on the way: an interrupt at any moment leaves a durable store, no context in
+anybody's kubeconfig, and no lock.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import os
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final, Protocol
+
+import uvloop
+
+from windtunnel.apiserver.authentication import read_tokens
+from windtunnel.apiserver.core import Core
+from windtunnel.apiserver.edge import Certificates, Server
+from windtunnel.apiserver.inprocess import LocalClient
+from windtunnel.apiserver.request import User
+from windtunnel.apiserver.tokens import Signer
+from windtunnel.assembly.certificates import Keyring, provide
+from windtunnel.assembly.drive import Drive
+from windtunnel.assembly.pools import provide_pool
+from windtunnel.assembly.settings import (
+    PREFERRED_PORT,
+    SERVICE_ADDRESS,
+    SERVICE_RANGE,
+    Settings,
+)
+from windtunnel.assembly.state import (
+    DATABASE,
+    Folder,
+    Process,
+    birth,
+    open_data,
+    write_private,
+)
+from windtunnel.client import kubeconfig
+from windtunnel.client.connection import Connection
+from windtunnel.errors import BrokenInvariant, ClusterError, DataError, UsageError
+from windtunnel.kernel import Loop, WallClock
+from windtunnel.kernel.clock import rfc3339_micro
+from windtunnel.kinds.registry import Catalogue, builtin_kinds
+from windtunnel.machinery.tree import Key
+from windtunnel.store import Store
+from windtunnel.store.backend import Backend
+from windtunnel.telemetry import Log
+
+INTERRUPT: Final = signal.SIGINT
+_ADDRESS: Final = "127.0.0.1"
+"""Loopback only: the server is for trusted use on one's own machine."""
+_BACKLOG: Final = 2048
+_COMMITTER_TURN_SECONDS: Final = 0.0005
+"""How long the deciding thread may keep the committer waiting for the interpreter."""
+_GARBAGE_THRESHOLD: Final = 50_000
+"""Trees come and go by the ten thousand; at the default of 700 the collector never rests."""
+
+Ready = Callable[[Process], None]
+
+
+class Part(Protocol):
+    """Something that was started and can be stopped."""
+
+    def stop(self) -> None:
+        """Stop; nothing of it happens afterwards."""
+
+
+def serve(settings: Settings, ready: Ready, *, echo: bool = False) -> signal.Signals:
+    """Serve one cluster until a signal says to stop; returns that signal.
+
+    Args:
+        settings: What was asked for.
+        ready: Called once, when a pod can be created.
+        echo: Copy the log to the error stream.
+
+    Raises:
+        WindtunnelError: the cluster cannot be started or kept; nothing is left of it but its data.
+    """
+    # Until the loop runs, a polite request to end is the same as an interrupt.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    clock = WallClock()
+    with ExitStack() as held:
+        kubeconfig.read(settings.kubeconfig)
+        tokens = _tokens(settings.token_file)
+        folder = Folder(settings.name, settings.home)
+        folder.create()
+        held.callback(folder.hold().release)
+        log = _log(folder, clock, held, echo=echo)
+        listener = held.enter_context(_listen(settings.port))
+        data = folder.path
+        if not settings.ephemeral:
+            data = settings.data_dir or folder.default_data
+            held.callback(open_data(data, settings.name).release)
+        keyring = provide(data / "pki", clock.now(), SERVICE_ADDRESS)
+        backend = _backend(None if settings.ephemeral else data / DATABASE)
+        store = Store(backend, clock)
+        held.callback(store.close)
+        events = uvloop.new_event_loop()
+        held.callback(events.close)
+        sys.setswitchinterval(_COMMITTER_TURN_SECONDS)
+        cluster = Cluster(settings, store, clock, keyring, tokens, log)
+        return events.run_until_complete(cluster.run(folder, listener, ready, held))
+
+
+class Cluster:
+    """The wired parts of one cluster, and how they begin and end."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        clock: WallClock,
+        keyring: Keyring,
+        tokens: dict[str, User],
+        log: Log,
+    ) -> None:
+        self._settings, self._store, self._keyring, self._log = settings, store, keyring, log
+        self._clock = clock
+        self.loop = Loop(clock)
+        self.core = Core(
+            store,
+            Catalogue(builtin_kinds()),
+            clock,
+            tokens=tokens,
+            signer=Signer.load(keyring.accounts_key.read_bytes()),
+            authority=keyring.authority.read_text(),
+            service_range=SERVICE_RANGE,
+        )
+        self._ended: asyncio.Future[signal.Signals] | None = None
+
+    async def run(
+        self, folder: Folder, listener: socket.socket, ready: Ready, held: ExitStack
+    ) -> signal.Signals:
+        """Serve until a signal comes or something breaks."""
+        ended = self._ended = asyncio.get_running_loop().create_future()
+        self._heed_signals(ended)
+        server = Server(self.core.handle, self._store, self._clock, crashed=self._crashed)
+        self._store.on_durable(self._check_disk, asyncio.get_running_loop().call_soon_threadsafe)
+        drive = Drive(self.loop, self._stop_with)
+        parts: list[Part] = []
+        try:
+            for order in self._settings.pools:
+                added = provide_pool(self._client("windtunnel"), order)
+                self._log.info("cluster", "pool", pool=order.name, nodes_added=added)
+            parts = self._start_parts()
+            tls = Certificates(
+                self._keyring.server, self._keyring.server_key, self._keyring.authority
+            )
+            address, port = await server.start(listener, tls)
+            pods_welcome = asyncio.ensure_future(self._pods_welcome())
+            await asyncio.wait({pods_welcome, ended}, return_when=asyncio.FIRST_COMPLETED)
+            pods_welcome.cancel()
+            if not ended.done():
+                gc.collect()
+                gc.freeze()
+                gc.set_threshold(_GARBAGE_THRESHOLD)
+                self._introduce(folder, f"https://{address}:{port}", ready, held)
+            return await ended
+        finally:
+            # From here on nothing may cut the farewell short; all of it is bounded.
+            for number in (signal.SIGINT, signal.SIGTERM):
+                asyncio.get_running_loop().remove_signal_handler(number)
+                signal.signal(number, signal.SIG_IGN)
+            for part in reversed(parts):
+                part.stop()
+            drive.stop()
+            await server.stop()
+            self._log.info("cluster", "stopped", revision=self._store.revision)
+
+    def _start_parts(self) -> list[Part]:
+        """Start our own parts, but for those whose place the real ones are to take."""
+        without, parts = self._settings.without, list[Part]()
+        if "controllers" not in without:
+            from windtunnel import controllers
+
+            client = self._client("kube-controller-manager")
+            parts.append(controllers.start(client, self.loop, report=self._report))
+        if "scheduler" not in without:
+            from windtunnel.scheduler import Scheduler
+
+            scheduler = Scheduler(self._client("kube-scheduler"), self.loop, self._clock)
+            scheduler.start()
+            parts.append(scheduler)
+        if "nodes" not in without:
+            from windtunnel.gpu import GpuCapacity
+            from windtunnel.nodes.played import PlayedNodes
+
+            played = PlayedNodes(self._client("kwok"), self.loop)
+            played.start()
+            capacity = GpuCapacity(self._client("fake-gpu-operator"), self.loop)
+            capacity.start()
+            parts += [played, capacity]
+        return parts
+
+    def _client(self, manager: str) -> LocalClient:
+        user = User(f"system:{manager}", ("system:masters", "system:authenticated"))
+        return LocalClient(self.core, user, manager)
+
+    async def _pods_welcome(self) -> None:
+        """Wait until a pod can be created: namespace default needs its service account."""
+        key = Key("default", "default")
+        if "controllers" in self._settings.without or self._store.get("serviceaccounts", key):
+            return
+        made = asyncio.get_running_loop().create_future()
+
+        def look(version: object) -> None:
+            if getattr(version, "key", None) == key and not made.done():
+                made.set_result(None)
+
+        stop = self._store.subscribe("serviceaccounts", look)
+        try:
+            await made
+        finally:
+            stop()
+
+    def _introduce(self, folder: Folder, url: str, ready: Ready, held: ExitStack) -> None:
+        """Tell everyone where the cluster is: its folder, the user's kubeconfig, the log."""
+        settings, keyring = self._settings, self._keyring
+        connection = Connection(
+            url,
+            ca=keyring.authority.read_bytes(),
+            certificate=keyring.admin.read_bytes(),
+            key=keyring.admin_key.read_bytes(),
+        )
+        own = json.dumps(kubeconfig.entry(settings.context, connection), indent=2)
+        write_private(folder.kubeconfig, own.encode())
+        held.callback(kubeconfig.remove_context, settings.kubeconfig, settings.context)
+        kubeconfig.add_context(settings.kubeconfig, settings.context, connection)
+        data = "" if settings.ephemeral else str(settings.data_dir or folder.default_data)
+        pid = os.getpid()
+        process = Process(
+            pid=pid,
+            started=birth(pid),
+            url=url,
+            kubeconfig=str(settings.kubeconfig),
+            data=data,
+            without=sorted(settings.without),
+        )
+        held.callback(folder.forget_process)
+        folder.write_process(process)
+        self._log.info("cluster", "serving", url=url, pid=pid, data=data or "ephemeral")
+        ready(process)
+
+    # What ends a cluster
+
+    def _heed_signals(self, ended: asyncio.Future[signal.Signals]) -> None:
+        def stop(number: signal.Signals) -> None:
+            if not ended.done():
+                self._log.info("cluster", "stopping", signal=number.name)
+                ended.set_result(number)
+
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, stop, number)
+
+    def _check_disk(self) -> None:
+        if self._store.failure is not None:
+            self._stop_with(self._store.failure)
+
+    def _crashed(self, error: Exception) -> None:
+        """Report a bug met by a request; only a broken invariant ends the cluster."""
+        if isinstance(error, BrokenInvariant):
+            self._stop_with(error)
+        else:
+            self._log.error("apiserver", "a request failed", why=_story(error))
+
+    def _stop_with(self, error: Exception) -> None:
+        self._log.error("cluster", "cannot go on", why=_story(error))
+        if self._ended is not None and not self._ended.done():
+            self._ended.set_exception(error)
+
+    def _report(self, part: str, key: object, error: Exception) -> None:
+        self._log.warning(part, "tries again", key=key, why=f"{type(error).__name__}: {error}")
+
+
+def _story(error: Exception) -> str:
+    return "".join(traceback.format_exception(error)).strip()
+
+
+def _tokens(path: Path | None) -> dict[str, User]:
+    if path is None:
+        return {}
+    try:
+        return read_tokens(path.read_text())
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not text"
+        raise UsageError(f"cannot read token file {path}: {why}") from error
+    except ValueError as error:
+        raise UsageError(f"token file {path} is malformed: {error}") from error
+
+
+def _listen(port: int) -> socket.socket:
+    """Bind the asked port; without one, the preferred port, or any if that is taken."""
+    for candidate in [port] if port else [PREFERRED_PORT, 0]:
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((_ADDRESS, candidate))
+            # At once: two sockets may be bound to one port, but only one can listen.
+            listener.listen(_BACKLOG)
+        except OSError as error:
+            listener.close()
+            if candidate == port:
+                why = (error.strerror or str(error)).lower()
+                raise ClusterError(f"cannot listen on port {port}: {why}") from error
+        else:
+            listener.setblocking(False)
+            return listener
+    raise ClusterError("there is no free port")
+
+
+def _backend(database: Path | None) -> Backend:
+    if database is None:
+        from windtunnel.store.memory import MemoryBackend
+
+        return MemoryBackend()
+    from windtunnel.store.sqlite import SqliteBackend
+
+    return SqliteBackend(database)
+
+
+def _log(folder: Folder, clock: WallClock, held: ExitStack, *, echo: bool) -> Log:
+    try:
+        file = held.enter_context(folder.log.open("a", buffering=1))
+    except OSError as error:
+        raise DataError(f"cannot write {folder.log}: {error.strerror}") from error
+
+    def write(line: str) -> None:
+        file.write(line)
+        if echo:
+            sys.stderr.write(line)
+
+    return Log(write, lambda: rfc3339_micro(clock.now()))

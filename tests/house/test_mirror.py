@@ -1,0 +1,72 @@
+"""The tests mirror the tree: whoever knows a module knows where its tests are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE, TESTS = ROOT / "src" / "windtunnel", ROOT / "tests"
+
+OWN_FOLDERS = {"house", "e2e", "property"}
+"""Folders of tests that mirror no package."""
+
+TESTED_ELSEWHERE = {
+    "__main__.py": "every end-to-end test starts it",
+    "errors.py": "a tree of exceptions without behaviour",
+    "client/connection.py": "a value without behaviour",
+    "client/protocol.py": "a protocol without behaviour",
+    "cli/options.py": "declarations; the help snapshot has them",
+}
+"""Modules without a test file of their own, and why."""
+
+
+def modules() -> list[Path]:
+    return sorted(
+        path.relative_to(SOURCE)
+        for path in SOURCE.rglob("*.py")
+        if path.name != "__init__.py" and path.read_text().strip()
+    )
+
+
+def test_every_test_file_belongs_to_a_module_or_package() -> None:
+    orphans = []
+    for path in sorted(TESTS.rglob("test_*.py")):
+        place = path.relative_to(TESTS)
+        if place.parts[0] in OWN_FOLDERS:
+            continue
+        subject = place.with_name(place.name.removeprefix("test_"))
+        package = SOURCE / subject.with_suffix("")
+        # test_<module>_<behaviour>.py splits a long test file by behaviour.
+        stems = ["_".join(subject.stem.split("_")[:n]) for n in range(1, 9)]
+        candidates = [SOURCE / subject.with_name(f"{stem}.py") for stem in stems]
+        packages = [package, *(SOURCE / subject.with_name(stem) for stem in stems)]
+        if not any(c.is_file() for c in candidates) and not any(p.is_dir() for p in packages):
+            orphans.append(str(place))
+
+    assert orphans == []
+
+
+def test_every_module_has_a_test_file_or_a_reason() -> None:
+    bare = []
+    for module in modules():
+        if str(module) in TESTED_ELSEWHERE:
+            continue
+        folder = TESTS / module.parent
+        own = list(folder.glob(f"test_{module.stem}*.py"))
+        # A package of small rules may be tested as one: tests/<folder>/test_<package>.py.
+        package = TESTS / module.parent.parent / f"test_{module.parent.name}.py"
+        if not own and not package.is_file():
+            bare.append(str(module))
+
+    assert bare == []
+
+
+def test_reasons_are_given_only_for_what_exists_and_is_bare() -> None:
+    stale = [
+        name
+        for name in TESTED_ELSEWHERE
+        if not (SOURCE / name).is_file()
+        or (TESTS / Path(name).parent / f"test_{Path(name).stem}.py").is_file()
+    ]
+
+    assert stale == []
