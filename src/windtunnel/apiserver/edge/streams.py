@@ -32,6 +32,7 @@ class Pump:
         self._ready = asyncio.Event()
         self._armed = False
         self._ended = False
+        self._next_bookmark: asyncio.TimerHandle | None = None
 
     def end(self) -> None:
         """End the stream after what is being sent; harmless when it has ended."""
@@ -43,7 +44,7 @@ class Pump:
         loop = asyncio.get_running_loop()
         gone = loop.create_task(self._watch_client(receive))
         timer = loop.call_later(self._stream.timeout_seconds, self.end)
-        bookmarks = loop.call_later(_BOOKMARK_SECONDS, self._bookmark, loop)
+        self._plan_bookmark(loop)
         try:
             self._stream.open(self._deliver)
             self._opening = False
@@ -58,10 +59,12 @@ class Pump:
                 await self._send_due(send)
             await send({"type": "http.response.body", "body": b""})
         finally:
+            self._ended = True
             self._stream.close()
             timer.cancel()
-            bookmarks.cancel()
             gone.cancel()
+            if self._next_bookmark is not None:
+                self._next_bookmark.cancel()
 
     def _deliver(self, frame: Frame) -> None:
         self._frames.append(frame)
@@ -103,14 +106,15 @@ class Pump:
             # What waits will never be durable, and so must never leave.
             self.end()
 
+    def _plan_bookmark(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._next_bookmark = loop.call_later(_BOOKMARK_SECONDS, self._bookmark, loop)
+
     def _bookmark(self, loop: asyncio.AbstractEventLoop) -> None:
-        if self._ended:
-            return
-        loop.call_later(_BOOKMARK_SECONDS, self._bookmark, loop)
-        if not self._frames:
-            frame = self._stream.bookmark(self._store.revision)
-            if frame is not None:
-                self._deliver(frame)
+        # With frames waiting it would be untrue; and then the client needs none.
+        frame = None if self._frames else self._stream.bookmark(self._store.revision)
+        if frame is not None:
+            self._deliver(frame)
+        self._plan_bookmark(loop)
 
     async def _watch_client(self, receive: Any) -> None:
         while (await receive())["type"] != "http.disconnect":

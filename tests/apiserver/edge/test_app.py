@@ -1,0 +1,131 @@
+"""From HTTP to the core and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from windtunnel.apiserver.request import Answer, Ask, Outcome, Reply, Request
+from windtunnel.errors import BrokenInvariant
+from windtunnel.machinery.errors import NotFound
+
+LIMIT = 3145728
+
+
+def test_a_request_arrives_as_it_was_sent(serve: Any) -> None:
+    seen: list[Request] = []
+
+    def handle(request: Request) -> Outcome:
+        seen.append(request)
+        return Answer(200, b"{}")
+
+    serve(handle).ask(
+        "POST", "/api/v1/x%20y?a=1&a=2&empty=&b=%2F", b"body",
+        {"Content-Type": "application/json", "Accept": "text/plain", "X-Odd": "Value"},
+    )  # fmt: skip
+
+    (request,) = seen
+    assert (request.method, request.path, request.body) == ("POST", "/api/v1/x y", b"body")
+    assert request.query == [("a", "1"), ("a", "2"), ("empty", ""), ("b", "/")]
+    assert (request.content_type, request.accept) == ("application/json", "text/plain")
+    assert request.headers["x-odd"] == "Value"
+    assert request.certificate is None
+    assert request.user is None
+
+
+def test_a_missing_content_type_is_none(serve: Any) -> None:
+    seen: list[Request] = []
+
+    def handle(request: Request) -> Outcome:
+        seen.append(request)
+        return Answer(200, b"{}")
+
+    serve(handle).ask("GET", "/")
+
+    assert seen[0].content_type is None
+
+
+def test_a_refusal_that_is_raised_is_answered(serve: Any) -> None:
+    def handle(_: Request) -> Outcome:
+        raise NotFound.of("pods", "", "p")
+
+    got = serve(handle).ask("GET", "/")
+
+    assert got.status == 404
+    assert msgspec.json.decode(got.body)["message"] == 'pods "p" not found'
+
+
+@pytest.mark.parametrize("bug", [ValueError("a bug"), BrokenInvariant("worse")])
+def test_a_bug_is_reported_and_answered_as_one(serve: Any, bug: Exception) -> None:
+    def handle(_: Request) -> Outcome:
+        raise bug
+
+    served = serve(handle)
+    got = served.ask("GET", "/")
+
+    assert got.status == 500
+    assert msgspec.json.decode(got.body)["reason"] == "InternalError"
+    assert served.crashes == [bug]
+
+
+@pytest.mark.parametrize(
+    ("size", "status"), [(LIMIT, 200), (LIMIT + 1, 413), (3 * LIMIT, 413)], ids=str
+)
+def test_bodies_have_a_limit(serve: Any, size: int, status: int) -> None:
+    sizes: list[int] = []
+
+    def handle(request: Request) -> Outcome:
+        sizes.append(len(request.body))
+        return Answer(200, b"{}")
+
+    got = serve(handle).ask("POST", "/", b"x" * size)
+
+    assert got.status == status
+    assert sizes == ([size] if status == 200 else [])
+    if status == 413:
+        message = "Request entity too large: limit is 3145728"
+        assert msgspec.json.decode(got.body)["message"] == message
+
+
+def test_a_call_outside_is_made_and_the_request_played_again(serve: Any, unused_port: int) -> None:
+    plays: list[dict[str, Reply]] = []
+
+    def handle(request: Request) -> Outcome:
+        plays.append(dict(request.answers))
+        request.memo.setdefault("uid", len(plays))
+        for key in ("first", "second"):
+            if key not in request.answers:
+                return Ask(key, f"http://127.0.0.1:{unused_port}/", b"{}")
+        return Answer(200, str(request.memo["uid"]).encode())
+
+    got = serve(handle).ask("POST", "/", b"{}")
+
+    assert got.body == b"1"
+    assert [sorted(answers) for answers in plays] == [[], ["first"], ["first", "second"]]
+    assert "connection refused" in plays[2]["first"].error
+
+
+@pytest.mark.parametrize("timeout", ["100ms", "0s", "rubbish"])
+def test_a_request_ends_within_its_timeout(serve: Any, silent_port: int, timeout: str) -> None:
+    def handle(request: Request) -> Outcome:
+        if "hook" in request.answers:
+            return Answer(200, b"{}")
+        return Ask("hook", f"http://127.0.0.1:{silent_port}/", b"{}", timeout_seconds=0.3)
+
+    got = serve(handle).ask("POST", f"/?timeout={timeout}", b"{}")
+
+    assert got.status == (504 if timeout == "100ms" else 200)
+
+
+def test_requests_of_one_connection_are_answered_in_turn(serve: Any) -> None:
+    connection = serve(lambda request: Answer(200, request.path.encode())).connect()
+    connection.connect()
+    connection.sock.sendall(b"".join(b"GET /%d HTTP/1.1\r\nHost: x\r\n\r\n" % n for n in range(3)))
+
+    received = b""
+    while received.count(b"HTTP/1.1 200") < 3 or not received.endswith(b"/2"):
+        received += connection.sock.recv(65536)
+
+    assert received.index(b"\r\n\r\n/0") < received.index(b"\r\n\r\n/1")
