@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -90,6 +91,19 @@ def test_the_owner_is_told_through_its_own_thread(tmp_path: Path) -> None:
         callback()
 
     assert marks == [2]
+
+
+def test_an_owner_whose_loop_has_ended_is_no_failure_of_the_disk(tmp_path: Path) -> None:
+    loop = asyncio.new_event_loop()
+    loop.close()
+    store = Store(SqliteBackend(tmp_path / "state.db"), VirtualClock())
+    store.on_durable(lambda: None, loop.call_soon_threadsafe)
+    put(store, "a")
+
+    store.close()
+
+    assert store.failure is None
+    assert store.durable == 2
 
 
 @pytest.mark.parametrize("after_writing", [False, True])

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 
 from windtunnel.store.backend import Backend
 from windtunnel.store.refusals import CommitFailed
@@ -106,4 +107,6 @@ class Committer:
 
     def _announce(self) -> None:
         for callback, post in self._listeners:
-            post(callback)
+            # The owner's event loop may have ended while the last versions were written.
+            with suppress(RuntimeError):
+                post(callback)
