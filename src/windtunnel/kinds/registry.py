@@ -21,7 +21,12 @@ from functools import cache, partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
-from windtunnel.kinds import facts, recorded
+from windtunnel.kinds import (
+    facts,
+    pod,
+    pod_template,
+    recorded,
+)
 from windtunnel.kinds.catalogue import Catalogue
 from windtunnel.kinds.declared import Declared
 from windtunnel.kinds.kind import Column, Kind, Subresource
@@ -33,7 +38,10 @@ if TYPE_CHECKING:
 
 __all__ = ["MODULES", "Catalogue", "builtin_kinds"]
 
-MODULES: Final[tuple[ModuleType, ...]] = ()
+MODULES: Final[tuple[ModuleType, ...]] = (
+    pod,
+    pod_template,
+)
 """Every module that declares kinds. A resource may be declared once."""
 
 
