@@ -1,0 +1,359 @@
+"""Clusters begin and end cleanly, side by side, whatever is done to them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.e2e.conftest import Home
+from windtunnel.machinery.tree import Key, Tree
+
+pytestmark = pytest.mark.real
+
+Up = Callable[..., Home]
+
+POD: Tree = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "p", "namespace": "default"},
+    "spec": {"containers": [{"name": "c", "image": "x"}]},
+}
+
+
+def one_sentence(done: subprocess.CompletedProcess[str], code: int, said: str) -> None:
+    """Check that a command was refused with a code and one sentence, nothing else."""
+    assert done.returncode == code, done.stderr
+    assert done.stdout == ""
+    assert said in done.stderr
+    assert done.stderr.startswith("windtunnel: ")
+    assert done.stderr.count("\n") == 1, done.stderr
+
+
+def test_when_up_returns_a_pod_can_be_created(up: Up) -> None:
+    home = up()
+
+    created = home.client().create("pods", POD)
+
+    assert created["metadata"]["uid"]
+
+
+def test_status_list_and_down_tell_what_is(up: Up) -> None:
+    home = up("--ephemeral")
+    process = home.process()
+
+    told = json.loads(home.run("status", "-o", "json").stdout)
+    assert told["state"] == "running"
+    assert told["url"] == process.url
+    assert [c["name"] for c in json.loads(home.run("list", "-o", "json").stdout)] == ["default"]
+
+    assert home.run("down").stdout == "Cluster default is down.\n"
+    assert not process.alive
+    stopped = home.run("status", "-o", "yaml")
+    assert stopped.returncode == 3
+    assert yaml.safe_load(stopped.stdout)["state"] == "stopped"
+    assert home.run("down").stdout == "Cluster default was not running.\n"
+
+
+def test_two_clusters_live_side_by_side(up: Up) -> None:
+    home = up("--ephemeral", "--name", "a")
+    up("--ephemeral", "--name", "b")
+
+    home.client("a").create("pods", POD)
+
+    assert home.client("b").get("pods", Key("default", "p")) is None
+    contexts = yaml.safe_load(home.kubeconfig.read_text())["contexts"]
+    assert [context["name"] for context in contexts] == ["windtunnel-a", "windtunnel-b"]
+
+
+def test_the_context_comes_and_goes_and_the_rest_stays(home: Home) -> None:
+    before = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [{"name": "prod", "cluster": {"server": "https://prod"}}],
+        "users": [],
+        "contexts": [{"name": "prod", "context": {"cluster": "prod", "user": "me"}}],
+        "current-context": "prod",
+    }
+    file = home.path / "mine"
+    file.write_text(yaml.safe_dump(before))
+
+    home.run("up", "--detach", "--ephemeral", "--kubeconfig", str(file))
+    during = yaml.safe_load(file.read_text())
+    assert [context["name"] for context in during["contexts"]] == ["prod", "windtunnel-default"]
+    assert during["current-context"] == "prod"
+
+    home.run("down")
+    assert yaml.safe_load(file.read_text()) == before
+
+
+def test_what_was_acknowledged_survives_the_death_of_the_process(up: Up) -> None:
+    home = up()
+    created = home.client().create("pods", POD)
+    pid = home.process().pid
+
+    os.kill(pid, signal.SIGKILL)
+    while home.process().alive:
+        pass
+    dead = home.run("status")
+    assert dead.returncode == 3
+    assert "gone without a farewell" in dead.stdout
+    one_sentence(home.run("ledger"), 3, f"cluster default has died: its process {pid} is gone")
+
+    up()
+    again = home.client().get("pods", Key("default", "p"))
+    assert again is not None
+    assert again["metadata"]["uid"] == created["metadata"]["uid"]
+
+
+def test_down_clears_away_what_a_dead_process_left(up: Up) -> None:
+    home = up("--ephemeral")
+    os.kill(home.process().pid, signal.SIGKILL)
+    while home.process().alive:
+        pass
+
+    assert "had died" in home.run("down").stdout
+    assert not yaml.safe_load(home.kubeconfig.read_text())["contexts"]
+    assert json.loads(home.run("list", "-o", "json").stdout)[0]["state"] == "stopped"
+
+
+def test_a_second_up_of_the_same_name_is_refused_and_the_first_goes_on(up: Up) -> None:
+    home = up("--ephemeral")
+
+    for mode in (["--detach"], []):
+        again = home.run("up", "--ephemeral", *mode)
+        one_sentence(again, 3, "cluster default is already up (process ")
+
+    home.client().create("pods", POD)
+
+
+def test_a_port_in_use_is_refused(home: Home) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+
+        for mode in (["--detach"], []):
+            refused = home.run("up", "--ephemeral", "--port", port, *mode)
+            one_sentence(refused, 3, f"cannot listen on port {port}: address already in use")
+
+    assert json.loads(home.run("list", "-o", "json").stdout)[0]["state"] == "stopped"
+    assert not home.kubeconfig.exists()
+
+
+def test_the_port_that_was_asked_for_is_taken(home: Home, up: Up) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+
+    up("--ephemeral", "--port", str(port))
+
+    assert home.process().url == f"https://127.0.0.1:{port}"
+
+
+def foreign(data: Path) -> None:
+    data.mkdir()
+    (data / "thesis.tex").write_text("mine")
+
+
+def a_file(data: Path) -> None:
+    data.write_text("mine")
+
+
+def other_format(data: Path) -> None:
+    data.mkdir()
+    (data / "windtunnel.json").write_text('{"format": 99, "cluster": "x"}')
+
+
+FOREIGN = {
+    "somebody's folder": (foreign, "is not a Windtunnel data folder (it holds thesis.tex)"),
+    "a file": (a_file, "is not a folder"),
+    "a folder of another version": (other_format, "has format 99"),
+}
+
+
+@pytest.mark.parametrize(("make", "said"), FOREIGN.values(), ids=FOREIGN)
+def test_a_data_folder_is_refused_when_it_is(
+    home: Home, make: Callable[[Path], None], said: str
+) -> None:
+    data = home.path / "data"
+    make(data)
+
+    one_sentence(home.run("up", "--detach", "--data-dir", str(data)), 4, said)
+
+
+def truncate(database: Path) -> None:
+    database.write_bytes(database.read_bytes()[:5000])
+
+
+def overwrite(database: Path) -> None:
+    database.write_bytes(b"not a database at all" * 1000)
+
+
+def another_schema(database: Path) -> None:
+    database.unlink()
+    with sqlite3.connect(database) as connection:
+        connection.execute("create table photos (name text)")
+
+
+@pytest.mark.parametrize("damage", [truncate, overwrite, another_schema])
+def test_a_damaged_database_is_refused_and_left_as_it_is(
+    up: Up, damage: Callable[[Path], None]
+) -> None:
+    home = up()
+    home.client().create("pods", POD)
+    home.run("down")
+    database = home.folder().default_data / "windtunnel.db"
+    for beside in database.parent.glob("windtunnel.db-*"):
+        beside.unlink()
+    damage(database)
+    before = database.read_bytes()
+
+    refused = home.run("up", "--detach")
+
+    one_sentence(refused, 4, str(database))
+    assert database.read_bytes() == before
+
+
+def test_two_clusters_cannot_share_a_data_folder(up: Up) -> None:
+    home = up("--name", "a", "--data-dir", "shared-data")
+
+    refused = home.run("up", "--detach", "--name", "b", "--data-dir", "shared-data")
+
+    one_sentence(refused, 4, "is in use by another cluster")
+
+
+MALFORMED = {
+    "a kubeconfig that is no YAML": (["--kubeconfig"], "contexts: [", "is not YAML"),
+    "a kubeconfig of another kind": (["--kubeconfig"], "kind: Pod", "its kind is Pod"),
+    "a token file with too few fields": (["--token-auth-file"], "a,b", "is malformed"),
+}
+
+
+@pytest.mark.parametrize(("option", "text", "said"), MALFORMED.values(), ids=MALFORMED)
+def test_a_file_is_refused_when_it_is(home: Home, option: list[str], text: str, said: str) -> None:
+    file = home.path / "file"
+    file.write_text(text)
+
+    one_sentence(home.run("up", "--detach", "--ephemeral", *option, str(file)), 2, said)
+
+    assert file.read_text() == text
+
+
+def test_a_missing_token_file_is_named(home: Home) -> None:
+    refused = home.run("up", "--detach", "--token-auth-file", "nowhere.csv")
+
+    one_sentence(refused, 2, "cannot read token file")
+
+
+def test_ctrl_c_stops_a_cluster_in_the_foreground_cleanly(home: Home) -> None:
+    server = home.start("up")
+    assert server.stderr is not None
+    lines = []
+    for line in server.stderr:
+        lines.append(line)
+        if "is up at" in line:
+            break
+    home.client().create("pods", POD)
+
+    server.send_signal(signal.SIGINT)
+    _, rest = server.communicate(timeout=20)
+
+    assert server.returncode == 130
+    assert rest.splitlines()[-1].startswith("Cluster default is down; its data is in ")
+    assert "Traceback" not in rest
+    assert all(line.startswith("time=") for line in lines[:-1])
+    assert home.folder().process() is None
+    assert not yaml.safe_load(home.kubeconfig.read_text())["contexts"]
+
+
+@pytest.mark.parametrize("after", [0.02, 0.1, 0.2, 0.3, 0.45, 0.6])
+@pytest.mark.parametrize("mode", ["--detach", "--ephemeral"])
+def test_ctrl_c_at_any_moment_leaves_nothing_behind(home: Home, after: float, mode: str) -> None:
+    starting = home.start("up", mode)
+    try:
+        starting.wait(after)
+    except subprocess.TimeoutExpired:
+        starting.send_signal(signal.SIGINT)
+    _, said = starting.communicate(timeout=20)
+
+    if starting.returncode == 0:
+        # It was up before the signal came.
+        assert home.run("down").returncode == 0
+    else:
+        assert starting.returncode in (130, -signal.SIGINT)
+        assert "Traceback" not in said or after < 0.1
+    assert not home.folder().held
+    assert home.folder().process() is None if home.folder().exists else True
+    again = home.run("up", "--detach")
+    assert again.returncode == 0, again.stderr
+
+
+def test_tokens_of_the_file_are_known(home: Home, up: Up) -> None:
+    (home.path / "tokens.csv").write_text('secret,ann,ann-uid,"system:masters"\n')
+    up("--ephemeral", "--token-auth-file", "tokens.csv")
+
+    from windtunnel.client.connection import Connection
+    from windtunnel.client.http import HttpClient
+
+    url = home.process().url
+    known = HttpClient(Connection(url, token="secret", insecure=True))
+    assert known.get("namespaces", Key("", "default"))
+    status, _ = HttpClient(Connection(url, token="wrong", insecure=True)).ask("GET", "/api/v1/pods")
+    assert status == 401
+
+
+def test_compact_makes_old_watches_start_over(up: Up) -> None:
+    home = up("--ephemeral")
+    client = home.client()
+    old = client.create("pods", POD)["metadata"]["resourceVersion"]
+    client.delete("pods", Key("default", "p"), grace_seconds=0)
+
+    assert home.run("compact").stdout == "Cluster default has forgotten its watch history.\n"
+
+    query = {"watch": "true", "resourceVersion": old, "timeoutSeconds": "1"}
+    status, body = client.ask("GET", "/api/v1/pods", query=query)
+    assert status == 200
+    assert json.loads(body.splitlines()[0])["object"]["code"] == 410
+
+
+def test_nodes_come_and_go_and_the_ledger_counts_them(up: Up) -> None:
+    home = up("--ephemeral", "--nodes", "h100:2x8")
+
+    assert home.run("nodes", "add", "--pool", "a100", "--count", "3", "--gpus", "4",
+                    "--product", "NVIDIA-A100-SXM4-40GB").returncode == 0  # fmt: skip
+    assert wait_total(home) == 28
+    nodes = json.loads(home.run("nodes", "list", "-o", "json").stdout)
+    assert [node["name"] for node in nodes] == ["a100-0", "a100-1", "a100-2", "h100-0", "h100-1"]
+
+    assert home.run("nodes", "remove", "a100-1").stdout == "Removed 1 nodes.\n"
+    assert home.run("nodes", "remove", "--pool", "h100").stdout == "Removed 2 nodes.\n"
+    assert json.loads(home.run("ledger", "-o", "json").stdout)["nodes"] == {
+        "a100-0": 4,
+        "a100-2": 4,
+    }
+    one_sentence(home.run("nodes", "remove", "--pool", "h100"), 2, "there is no pool h100")
+    one_sentence(home.run("nodes", "remove", "h100-0"), 2, "there is no node h100-0")
+
+
+def wait_total(home: Home) -> int:
+    for _ in range(20):
+        ledger = json.loads(home.run("ledger", "-o", "json").stdout)
+        if ledger["allocatable_total"] == 28:
+            break
+    total: int = ledger["allocatable_total"]
+    return total
+
+
+def test_without_kubectl_there_is_one_sentence(up: Up) -> None:
+    home = up("--ephemeral")
+
+    one_sentence(home.run("kubectl", "--", "get", "pods", PATH="/nowhere"), 2, "no kubectl")
