@@ -75,8 +75,27 @@ def _leaf_compared(old: Any, new: Any, changed: FieldSet, removed: FieldSet, ele
     changed[element] = {}
 
 
+_DEDUCED = Structure("any")
+
+
+class _Open(dict[str, tuple[str, "Comparer"]]):
+    """The fields of an object that may have others too, of any type."""
+
+    def get(self, key: str, default: object = None) -> tuple[str, Comparer]:  # type: ignore[override]
+        known: tuple[str, Comparer] | None = super().get(key)
+        return known or (f"f:{key}", comparer(_DEDUCED))
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+    def __missing__(self, key: str) -> tuple[str, Comparer]:
+        return self.get(key)
+
+
 def _fill_object(made: Comparer, structure: Structure) -> None:
     table = {key: (f"f:{key}", comparer(field)) for key, field in structure.fields.items()}
+    if structure.preserve_unknown:
+        table = _Open(table)
 
     def taken(value: Any) -> FieldSet:
         if not value:

@@ -1,4 +1,4 @@
-"""Refusals of server-side apply: fields that belong to others, configurations of the wrong shape."""
+"""Refusals of server-side apply: fields of others, configurations of the wrong shape."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ class MistypedPatch(ApiError):
         metadata = applied.get("metadata") or {}
         group, _, version = str(applied.get("apiVersion", "")).rpartition("/")
         text = why[0] if len(why) == 1 else "\n".join(["errors:", *(f"  {one}" for one in why)])
-        super().__init__(
-            f"failed to create typed patch object ({metadata.get('namespace') or ''}/"
-            f"{metadata.get('name') or ''}; {group}/{version}, Kind={applied.get('kind', '')}): {text}"
-        )
+        name = f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}"
+        kind = f"{group}/{version}, Kind={applied.get('kind', '')}"
+        super().__init__(f"failed to create typed patch object ({name}; {kind}): {text}")
 
 
 def _owner_text(owner: Owner) -> str:

@@ -50,25 +50,21 @@ def _key_name(structure: Structure) -> Name:
         if item.__class__ is not dict:
             return None
         if only is not None:
-            found = item.get(only, MISSING)
-            values = found if found is not MISSING else defaults[only]
+            values: tuple[Any, ...] = (item.get(only, defaults[only]),)
         else:
-            values = tuple(item[key] if key in item else defaults[key] for key in keys)
+            values = tuple(item.get(key, defaults[key]) for key in keys)
         try:
             known = remembered.get(values)
         except TypeError:
             return None
         if known is not None:
             return known
-        parts = (values,) if only is not None else values
-        if MISSING in parts:
+        if MISSING in values:
             return None
-        text = f"k:{encode(dict(zip(keys, parts, strict=True))).decode()}"
-        # True and 1 are one key of a dict, but not one name.
-        if not any(isinstance(part, bool) for part in parts):
-            if len(remembered) >= _MOST_REMEMBERED:
-                remembered.clear()
-            remembered[values] = text
+        text = f"k:{encode(dict(zip(keys, values, strict=True))).decode()}"
+        if len(remembered) >= _MOST_REMEMBERED:
+            remembered.clear()
+        remembered[values] = text
         return text
 
     return name

@@ -1,7 +1,7 @@
 """Sets of fields, in the very form in which objects carry them (``fieldsV1``).
 
-A set is a tree of path elements. ``{}`` is a field that is in the set, with nothing beneath it;
-``{".": {}, …}`` is in the set with fields beneath it; anything else only leads to fields beneath it.
+A set is a tree of path elements. ``{}`` is a field in the set with nothing beneath it, ``{".": {},
+…}`` is in the set with fields beneath it, and anything else only leads to fields beneath it.
 Working on this form saves reading and writing it: most entries of most objects pass through a write
 untouched. Sets are values: no function here changes what it is given, and results share parts.
 """
@@ -74,7 +74,7 @@ def _difference_nodes(left: FieldSet, right: FieldSet) -> FieldSet | None:
 
 
 def without(left: FieldSet, right: FieldSet) -> FieldSet:
-    """Return the fields of the left set that are neither in the right one nor beneath its fields."""
+    """Return the fields of the left set that are not in the right one nor beneath its fields."""
     if not right or left.keys().isdisjoint(right):
         return left
     rest: FieldSet = {}

@@ -57,7 +57,7 @@ def _object_mistakes(structure: Structure, value: Any, path: str) -> Iterator[st
         part = fields.get(key)
         if part is not None:
             yield from mistakes(part, value[key], f"{path}.{key}")
-        elif not structure.preserve_unknown:
+        elif fields and not structure.preserve_unknown:
             yield f"{path}.{key}: field not declared in schema"
 
 

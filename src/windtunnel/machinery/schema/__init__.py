@@ -6,6 +6,12 @@ Typed (built-in) kinds are decoded by ``decode_check`` and settled by ``fill_def
 resources are pruned, defaulted and validated.
 """
 
+from windtunnel.machinery.schema.custom import (
+    fill_custom_defaults,
+    from_custom_schema,
+    prune,
+    read_custom,
+)
 from windtunnel.machinery.schema.decoding import (
     Findings,
     decode_check,
@@ -13,8 +19,11 @@ from windtunnel.machinery.schema.decoding import (
     type_mistake,
     unreadable,
 )
+from windtunnel.machinery.schema.definition import judge_definition
+from windtunnel.machinery.schema.duplicates import duplicate_fields
 from windtunnel.machinery.schema.models import Models
 from windtunnel.machinery.schema.structure import MISSING, Structure
+from windtunnel.machinery.schema.validation import validate_custom, validate_schema
 
 __all__ = [
     "MISSING",
@@ -22,7 +31,15 @@ __all__ = [
     "Models",
     "Structure",
     "decode_check",
+    "duplicate_fields",
+    "fill_custom_defaults",
     "fill_defaults",
+    "from_custom_schema",
+    "judge_definition",
+    "prune",
+    "read_custom",
     "type_mistake",
     "unreadable",
+    "validate_custom",
+    "validate_schema",
 ]

@@ -1,0 +1,263 @@
+"""Judge a custom resource by its schema, in the words of the real server's validator.
+
+Source: k8s.io/kube-openapi validation and k8s.io/apiextensions-apiserver, v1.36.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from windtunnel.machinery.schema.formats import fits
+from windtunnel.machinery.schema.structure import Structure
+from windtunnel.machinery.tree import Tree
+from windtunnel.machinery.violations import (
+    Violation,
+    duplicate,
+    invalid,
+    not_supported,
+    required,
+    too_long,
+    too_many,
+    type_invalid,
+)
+
+Schema = Mapping[str, Any]
+_OUTSIDE: Final = "<nil>"
+"""How the real server prints the path of a violation that it lost the path of."""
+_INTEGER_FORMATS: Final = {"int32": 2**31, "int64": 2**63}
+
+
+def validate_custom(structure: Structure, tree: Tree) -> list[Violation]:
+    """Return the violations of an object that was read (pruned and defaulted) before."""
+    violations = list(validate_schema(structure.schema or {}, tree))
+    violations += _keyed_lists(structure, tree, "")
+    return violations
+
+
+def validate_schema(schema: Schema, value: Any, path: str = "") -> Iterator[Violation]:
+    """Yield what a value breaks of a schema; ``path`` is how its field is called."""
+    wrong_type = _type_violation(schema, value, path)
+    if wrong_type is not None:
+        yield wrong_type
+    yield from _combined(schema, value, path)
+    match value:
+        case str():
+            yield from _text(schema, value, path)
+        case bool() | None:
+            pass
+        case int() | float():
+            yield from _number(schema, value, path)
+        case list():
+            yield from _list(schema, value, path)
+    if "enum" in schema and not any(_same(value, option) for option in schema["enum"]):
+        allowed = [_option_text(option) for option in schema["enum"]]
+        if value is not None or not schema.get("nullable"):
+            yield not_supported(path, value, allowed)
+    if isinstance(value, dict):
+        yield from _object(schema, value, path)
+
+
+def _same(left: Any, right: Any) -> bool:
+    return bool(left == right) and isinstance(left, bool) == isinstance(right, bool)
+
+
+def _option_text(option: Any) -> str:
+    return option if isinstance(option, str) else _plain(option)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "null" if value is None else str(value)
+
+
+def _type_name(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case str():
+            return "string"
+        case int():
+            return "integer"
+        case float():
+            return "integer" if value.is_integer() else "number"
+        case list():
+            return "array"
+    return "object"
+
+
+def _wanted_types(schema: Schema) -> tuple[str, ...]:
+    if schema.get("x-kubernetes-int-or-string"):
+        return ("integer", "string")
+    kind = schema.get("type")
+    return (kind,) if kind else ()
+
+
+def _type_violation(schema: Schema, value: Any, path: str) -> Violation | None:
+    wanted = _wanted_types(schema)
+    found = _type_name(value)
+    if value is None and (schema.get("nullable") or not wanted):
+        return None
+    if not wanted or found in wanted or (found == "integer" and "number" in wanted):
+        return None
+    return type_invalid(
+        path, found, f'{path} in body must be of type {",".join(wanted)}: "{found}"'
+    )
+
+
+def _text(schema: Schema, value: str, path: str) -> Iterator[Violation]:
+    longest, shortest = schema.get("maxLength"), schema.get("minLength")
+    if longest is not None and len(value) > longest:
+        yield too_long(path, longest)
+    if shortest is not None and len(value) < shortest:
+        yield invalid(path, value, f"{path} in body should be at least {shortest} chars long")
+    pattern = schema.get("pattern")
+    if pattern and not _pattern(pattern).search(value):
+        yield invalid(path, value, f"{path} in body should match '{pattern}'")
+    name = schema.get("format")
+    if name and not fits(name, value):
+        yield invalid(path, value, f'{path} in body must be of type {name}: "{value}"')
+
+
+@lru_cache(maxsize=1024)
+def _pattern(text: str) -> re.Pattern[str]:
+    # Go writes the end of a text \z, and $ never matches before a last line end.
+    python = re.sub(r"(?<!\\)((?:\\\\)*)\$(?=$|[|)])", r"\1\\Z", text).replace(r"\z", r"\Z")
+    try:
+        return re.compile(python)
+    except re.error:
+        return re.compile("")
+
+
+def _number(schema: Schema, value: float, path: str) -> Iterator[Violation]:
+    limit = _INTEGER_FORMATS.get(schema.get("format", ""))
+    if limit is not None and schema.get("type") == "integer" and not -limit <= value < limit:
+        yield invalid(
+            path,
+            value,
+            f"{path} in body must be of type {schema['format']}: {_plain(value)}",
+        )
+    step = schema.get("multipleOf")
+    if step and value % step:
+        yield invalid(path, value, f"{path} in body should be a multiple of {_plain(step)}")
+    top = schema.get("maximum")
+    if top is not None:
+        if schema.get("exclusiveMaximum"):
+            if value >= top:
+                yield invalid(path, value, f"{path} in body should be less than {_plain(top)}")
+        elif value > top:
+            yield invalid(
+                path, value, f"{path} in body should be less than or equal to {_plain(top)}"
+            )
+    bottom = schema.get("minimum")
+    if bottom is not None:
+        if schema.get("exclusiveMinimum"):
+            if value <= bottom:
+                yield invalid(
+                    path, value, f"{path} in body should be greater than {_plain(bottom)}"
+                )
+        elif value < bottom:
+            yield invalid(
+                path, value, f"{path} in body should be greater than or equal to {_plain(bottom)}"
+            )
+
+
+def _list(schema: Schema, values: list[Any], path: str) -> Iterator[Violation]:
+    items = schema.get("items")
+    if items:
+        for index, value in enumerate(values):
+            yield from validate_schema(items, value, f"{path}[{index}]")
+    shortest, longest = schema.get("minItems"), schema.get("maxItems")
+    if shortest is not None and len(values) < shortest:
+        yield invalid(path, len(values), f"{path} in body should have at least {shortest} items")
+    if longest is not None and len(values) > longest:
+        yield too_many(path, len(values), longest)
+    if schema.get("uniqueItems") and any(
+        _same(value, other) for at, value in enumerate(values) for other in values[:at]
+    ):
+        yield invalid(path, "", f"{path} in body shouldn't contain duplicates")
+
+
+def _object(schema: Schema, tree: Tree, path: str) -> Iterator[Violation]:
+    fewest, most = schema.get("minProperties"), schema.get("maxProperties")
+    if fewest is not None and len(tree) < fewest:
+        yield invalid(path, len(tree), f"{path} in body should have at least {fewest} properties")
+        return
+    if most is not None and len(tree) > most:
+        yield too_many(path, len(tree), most)
+        return
+    properties = schema.get("properties") or {}
+    values = schema.get("additionalProperties")
+    for key, value in tree.items():
+        part = properties.get(key)
+        if part is None and isinstance(values, Mapping):
+            part = values
+        if part is not None:
+            yield from validate_schema(part, value, f"{path}.{key}" if path else key)
+    for key in schema.get("required") or ():
+        if key not in tree:
+            yield required(f"{path}.{key}" if path else key)
+
+
+def _combined(schema: Schema, value: Any, path: str) -> Iterator[Violation]:
+    """Judge allOf, anyOf, oneOf and not."""
+    if schema.get("anyOf") and not schema.get("x-kubernetes-int-or-string"):
+        branches = [list(validate_schema(part, value, path)) for part in schema["anyOf"]]
+        if all(branches):
+            yield _lost(path, "must validate at least one schema (anyOf)")
+            yield from min(branches, key=len)
+    if schema.get("oneOf"):
+        branches = [list(validate_schema(part, value, path)) for part in schema["oneOf"]]
+        valid = sum(not branch for branch in branches)
+        if valid != 1:
+            found = f"Found {valid} valid alternatives" if valid else "Found none valid"
+            yield _lost(path, f"must validate one and only one schema (oneOf). {found}")
+            if not valid:
+                yield from min(branches, key=len)
+    if schema.get("allOf"):
+        branches = [list(validate_schema(part, value, path)) for part in schema["allOf"]]
+        if any(branches):
+            yield _lost(path, "must validate all the schemas (allOf)")
+            for branch in branches:
+                yield from branch
+    if schema.get("not") and not any(validate_schema(schema["not"], value, path)):
+        yield _lost(path, "must not validate the schema (not)")
+
+
+def _lost(path: str, rule: str) -> Violation:
+    return invalid(_OUTSIDE, "", f'"{path}" {rule}')
+
+
+def _keyed_lists(structure: Structure, value: Any, path: str) -> Iterator[Violation]:
+    """Judge that sets have no item twice, and keyed lists no key."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            child = structure.items if structure.type == "map" else structure.fields.get(key)
+            if child is not None and not child.model:
+                yield from _keyed_lists(child, part, f"{path}.{key}" if path else key)
+    elif isinstance(value, list) and structure.items is not None:
+        yield from _duplicates(structure, value, path)
+        for index, part in enumerate(value):
+            yield from _keyed_lists(structure.items, part, f"{path}[{index}]")
+
+
+def _duplicates(structure: Structure, values: list[Any], path: str) -> Iterator[Violation]:
+    if structure.list_type not in ("set", "map"):
+        return
+    seen: list[Any] = []
+    for index, value in enumerate(values):
+        name: Any = value
+        if structure.list_type == "map":
+            if not isinstance(value, dict):
+                continue
+            name = {key: value[key] for key in structure.map_keys if key in value}
+        if any(_same(name, other) for other in seen):
+            yield duplicate(f"{path}[{index}]", name)
+        seen.append(name)
