@@ -125,7 +125,12 @@ def seconds(time: str | None) -> float | None:
 
 
 def pick_victims(
-    pods: Iterable[PodView], count: int, crowd: Mapping[str, int], now: float
+    pods: Iterable[PodView],
+    count: int,
+    crowd: Mapping[str, int],
+    now: float,
+    *,
+    by_magnitude: bool = True,
 ) -> list[PodView]:
     """Return the ``count`` pods that are to go when there are too many.
 
@@ -134,19 +139,22 @@ def pick_victims(
         count: How many are to go.
         crowd: Active pods of the same family per node; missing nodes count as 0.
         now: The present time in seconds.
+        by_magnitude: Compare times by the power of two their age falls in; different times within
+            one are told apart by uid. Otherwise the later time goes first.
 
     Source:
         v1.36 ActivePodsWithRanks: unassigned, phase, not ready, lower deletion cost, more of the
-        family on the node, ready for less time, more restarts, younger. Times are compared by the
-        power of two their age falls in; different times within one are told apart by uid.
+        family on the node, ready for less time, more restarts, younger.
     """
+
+    ages = _compare_magnitudes(now) if by_magnitude else _compare_times
 
     def order(left: PodView, right: PodView) -> int:
         return (
             _compare(_standing(left, crowd), _standing(right, crowd))
-            or (_compare_ages(_ready_since, left, right, now) if left.ready else 0)
+            or (ages(_ready_since, left, right) if left.ready else 0)
             or _compare(_calm(left), _calm(right))
-            or _compare_ages(_born, left, right, now)
+            or ages(_born, left, right)
         )
 
     return sorted(pods, key=cmp_to_key(order))[:count]
@@ -194,16 +202,27 @@ def _born(pod: PodView) -> float | None:
     return seconds(pod.metadata.creation_timestamp or None)
 
 
-def _compare_ages(
-    since: Callable[[PodView], float | None], left: PodView, right: PodView, now: float
-) -> int:
-    one, other = since(left), since(right)
+Moment = Callable[[PodView], float | None]
+
+
+def _compare_magnitudes(now: float) -> Callable[[Moment, PodView, PodView], int]:
+    def compare(moment: Moment, left: PodView, right: PodView) -> int:
+        one, other = moment(left), moment(right)
+        if one == other:
+            return 0
+        difference = _magnitude(one, now) - _magnitude(other, now)
+        return difference or (-1 if left.metadata.uid < right.metadata.uid else 1)
+
+    return compare
+
+
+def _compare_times(moment: Moment, left: PodView, right: PodView) -> int:
+    one, other = moment(left), moment(right)
     if one == other:
         return 0
-    difference = _magnitude(one, now) - _magnitude(other, now)
-    if difference:
-        return difference
-    return -1 if left.metadata.uid < right.metadata.uid else 1
+    if one is None or other is None:
+        return -1 if one is None else 1
+    return -1 if one > other else 1
 
 
 def _magnitude(since: float | None, now: float) -> int:
