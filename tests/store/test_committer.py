@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import resource
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -141,6 +142,30 @@ def write_until_failure(store: Store) -> tuple[int, bool]:
             store.close()
         return acknowledged, True
     return acknowledged, False
+
+
+def test_wherever_the_disk_is_full_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
+    _, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    room, failed, failures = 30_000, True, 0
+    while failed:
+        path = tmp_path / f"{room}.db"
+        store = Store(SqliteBackend(path), VirtualClock())
+        resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))
+        try:
+            acknowledged, failed = write_until_failure(store)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+        store.check()
+
+        again = Store(SqliteBackend(path), VirtualClock())
+        again.check()
+        assert again.revision >= acknowledged
+        kept = [version.revision for version in again.since("pods", 1)]
+        assert kept == list(range(2, again.revision + 1))
+        again.close()
+        room += 1_500
+        failures += failed
+    assert failures > 10
 
 
 def test_after_a_failure_nothing_more_is_written_and_the_mark_stands(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ class Server:
         self._loop = asyncio.get_running_loop()
         self.asks = asks or Asks()
         gate = Gate(store, self._loop)
-        self._app = App(handle, store, clock, gate, self.asks, crashed)
+        self.app = App(handle, store, clock, gate, self.asks, crashed)
         self._state = ServerState()
         self._listening: asyncio.Server | None = None
 
@@ -70,23 +70,8 @@ class Server:
         self, listener: socket.socket, certificates: Certificates | None = None
     ) -> tuple[str, int]:
         """Begin to accept connections on a bound socket; return its address and port."""
-        config = Config(
-            self._app,
-            http=CertificateProtocol,
-            ws="none",
-            lifespan="off",
-            interface="asgi3",
-            log_config=None,
-            log_level="critical",
-            access_log=False,
-            proxy_headers=False,
-            server_header=False,
-            date_header=False,
-            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-        )
-        config.load()
         self._listening = await self._loop.create_server(
-            partial(CertificateProtocol, config, self._state, {}),
+            partial(CertificateProtocol, configured(self.app), self._state, {}),
             sock=listener,
             ssl=_tls(certificates) if certificates else None,
             backlog=2048,
@@ -98,7 +83,7 @@ class Server:
         """Accept nothing more, end streams, let answers out that are under way, close the rest."""
         if self._listening is not None:
             self._listening.close()
-        self._app.end_streams()
+        self.app.end_streams()
         for connection in list(self._state.connections):
             connection.shutdown()
         if self._state.tasks:
@@ -108,6 +93,26 @@ class Server:
         for connection in list(self._state.connections):
             connection.transport.abort()
         self.asks.close()
+
+
+def configured(app: App) -> Config:
+    """Return what uvicorn's protocol wants to know: plain HTTP, no log, no headers of its own."""
+    config = Config(
+        app,
+        http=CertificateProtocol,
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        log_level="critical",
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
+        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+    )
+    config.load()
+    return config
 
 
 def _tls(certificates: Certificates) -> ssl.SSLContext:
