@@ -18,6 +18,18 @@ TESTED_ELSEWHERE = {
     "store/refusals.py": "exceptions without behaviour",
     "client/protocol.py": "a protocol without behaviour",
     "cli/options.py": "declarations; the help snapshot has them",
+    "assembly/cluster.py": "tests/e2e starts it for everything",
+    "cli/up.py": "tests/e2e/test_life.py",
+    "cli/down.py": "tests/e2e/test_life.py",
+    "cli/status.py": "tests/e2e/test_life.py",
+    "cli/list.py": "tests/e2e/test_life.py",
+    "cli/compact.py": "tests/e2e/test_life.py",
+    "cli/nodes.py": "tests/e2e/test_life.py",
+    "cli/ledger.py": "tests/e2e/test_life.py",
+    "cli/reach.py": "tests/e2e/test_life.py",
+    "cli/demo.py": "tests/e2e/test_demo.py",
+    "cli/conformance.py": "tests/parity/test_api.py",
+    "parity/bench.py": "tests/parity/test_api.py",
 }
 """Modules without a test file of their own, and why."""
 
