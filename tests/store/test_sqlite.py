@@ -238,6 +238,24 @@ def test_forgotten_versions_leave_the_file(tmp_path: Path) -> None:
     assert rows == [("b", 103)]
 
 
+def test_history_past_its_time_is_forgotten_by_and_by(tmp_path: Path) -> None:
+    clock = VirtualClock()
+    store = Store(SqliteBackend(tmp_path / "state.db"), clock, keep_seconds=300)
+    for minute in range(10):
+        clock.move_to(60.0 * minute)
+        for _ in range(256):
+            put(store, "a")
+        store.flush()
+
+    # Written in minute 3 and before: more than 300 s ago in minute 9.
+    assert 256 * 3 <= store.compacted <= 256 * 4
+    assert len(store.since("pods", store.compacted)) == store.revision - store.compacted
+    with pytest.raises(HistoryGone):
+        store.since("pods", store.compacted - 1)
+    store.check()
+    store.close()
+
+
 def test_large_batches_are_one_transaction(tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     filled(path, 1000)

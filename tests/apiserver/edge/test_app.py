@@ -129,3 +129,33 @@ def test_requests_of_one_connection_are_answered_in_turn(serve: Any) -> None:
         received += connection.sock.recv(65536)
 
     assert received.index(b"\r\n\r\n/0") < received.index(b"\r\n\r\n/1")
+
+
+def test_a_body_that_breaks_off_is_not_a_request(serve: Any) -> None:
+    seen: list[str] = []
+
+    def handle(request: Request) -> Outcome:
+        seen.append(request.path)
+        return Answer(200, b"{}")
+
+    served = serve(handle)
+    for path in ("/none", "/some"):
+        connection = served.connect()
+        connection.connect()
+        head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n".encode()
+        connection.sock.sendall(head + (b"abc" if path == "/some" else b""))
+        connection.close()
+    while served.on_its_thread(lambda: len(served.server._state.connections)):
+        pass
+    served.ask("GET", "/after")
+
+    assert seen == ["/after"]
+    assert served.crashes == []
+
+
+def test_an_answer_that_cannot_be_sent_is_reported(serve: Any) -> None:
+    served = serve(lambda _: Answer(200, b"{}", headers=[("Warning", "two\nlines")]))
+
+    with pytest.raises(ConnectionError):
+        served.ask("GET", "/")
+    assert [type(error) for error in served.crashes] == [RuntimeError]

@@ -16,7 +16,7 @@ from windtunnel.apiserver.edge.asks import Asks
 from windtunnel.apiserver.edge.gate import Gate
 from windtunnel.apiserver.edge.protocol import CERTIFICATE
 from windtunnel.apiserver.edge.streams import Pump
-from windtunnel.apiserver.request import Answer, Ask, Outcome, Request
+from windtunnel.apiserver.request import Answer, Ask, Outcome, Request, Stream
 from windtunnel.kernel import Clock
 from windtunnel.machinery.errors import ApiError, InternalError, Timeout, TooLarge
 from windtunnel.machinery.tree import encode
@@ -62,9 +62,19 @@ class App:
 
     async def __call__(self, scope: Any, receive: Any, send: Send) -> None:
         """Answer one request."""
-        request = _request(scope)
         try:
-            outcome = await self._decide(request, scope, receive)
+            await self._answer(_request(scope), receive, send)
+        except Exception as error:
+            self._crashed(error)
+            raise
+
+    async def _answer(self, request: Request, receive: Any, send: Send) -> None:
+        try:
+            body = await _whole_body(receive)
+            if body is None:
+                return
+            request.body = body
+            outcome = await self._decide(request)
             if not isinstance(outcome, Answer):
                 await self._stream(outcome, receive, send)
                 return
@@ -84,14 +94,7 @@ class App:
         for pump in list(self._pumps):
             pump.end()
 
-    async def _decide(self, request: Request, scope: Any, receive: Any) -> Outcome:
-        message = await receive()
-        if message.get("more_body") or message["type"] == "http.disconnect":
-            request.body = await _whole_body(message, receive)
-        else:
-            request.body = message["body"]
-        if len(request.body) > BODY_LIMIT:
-            raise TooLarge(f"Request entity too large: limit is {BODY_LIMIT}")
+    async def _decide(self, request: Request) -> Answer | Stream:
         outcome = self._play(request)
         if not isinstance(outcome, Ask):
             return outcome
@@ -119,7 +122,7 @@ class App:
             self._crashed(error)
             return _refused(InternalError(f"Internal error occurred: {error}"))
 
-    async def _stream(self, stream: Any, receive: Any, send: Send) -> None:
+    async def _stream(self, stream: Stream, receive: Any, send: Send) -> None:
         pump = Pump(stream, self._store, self._gate)
         self._pumps.add(pump)
         try:
@@ -145,19 +148,24 @@ def _request(scope: Any) -> Request:
     )
 
 
-async def _whole_body(message: Any, receive: Any) -> bytes:
-    pieces: list[bytes] = []
-    size = 0
+async def _whole_body(receive: Any) -> bytes | None:
+    """Return the body, or None when the client has left before all of it was there."""
+    message = await receive()
+    if message["type"] == "http.disconnect":
+        return None
+    if not message["more_body"] and len(message["body"]) <= BODY_LIMIT:
+        body: bytes = message["body"]
+        return body
+    pieces, size = [message["body"]], len(message["body"])
     try:
         async with asyncio.timeout(_REQUEST_SECONDS):
-            while message["type"] == "http.request":
-                piece = message["body"]
-                size += len(piece)
-                if size <= BODY_LIMIT + 1:
-                    pieces.append(piece)
-                if not message["more_body"] or size > _DRAINED_BODY:
-                    break
+            while message["more_body"] and size <= _DRAINED_BODY:
                 message = await receive()
+                if message["type"] == "http.disconnect":
+                    return None
+                size += len(message["body"])
+                if size <= BODY_LIMIT:
+                    pieces.append(message["body"])
     except TimeoutError as error:
         raise Timeout("Timeout: the body of the request did not arrive", details={}) from error
     if size > BODY_LIMIT:
