@@ -81,7 +81,7 @@ _DEDUCED = Structure("any")
 class _Open(dict[str, tuple[str, "Comparer"]]):
     """The fields of an object that may have others too, of any type."""
 
-    def get(self, key: str, default: object = None) -> tuple[str, Comparer]:  # type: ignore[override]
+    def get(self, key: str, default: object = None) -> tuple[str, Comparer]:
         known: tuple[str, Comparer] | None = super().get(key)
         return known or (f"f:{key}", comparer(_DEDUCED))
 

@@ -11,6 +11,12 @@ from windtunnel.machinery.errors import ApiError, Conflict
 from windtunnel.machinery.tree import Tree, encode
 
 
+def type_text(tree: Tree) -> str:
+    """Print which kind an object says it is: ``apps/v1, Kind=Deployment``."""
+    group, _, version = str(tree.get("apiVersion") or "").rpartition("/")
+    return f"{group}/{version}, Kind={tree.get('kind') or ''}"
+
+
 class MistypedPatch(ApiError):
     """The applied configuration does not fit the kind; the real server calls it its own error."""
 
@@ -18,11 +24,11 @@ class MistypedPatch(ApiError):
 
     def __init__(self, applied: Tree, why: list[str]) -> None:
         metadata = applied.get("metadata") or {}
-        group, _, version = str(applied.get("apiVersion", "")).rpartition("/")
         text = why[0] if len(why) == 1 else "\n".join(["errors:", *(f"  {one}" for one in why)])
         name = f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}"
-        kind = f"{group}/{version}, Kind={applied.get('kind', '')}"
-        super().__init__(f"failed to create typed patch object ({name}; {kind}): {text}")
+        super().__init__(
+            f"failed to create typed patch object ({name}; {type_text(applied)}): {text}"
+        )
 
 
 def _owner_text(owner: Owner) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from windtunnel.machinery.apply import entries as own
 from windtunnel.machinery.apply import last_applied
 from windtunnel.machinery.apply.compare import changes
-from windtunnel.machinery.apply.conflicts import MistypedPatch, conflict
+from windtunnel.machinery.apply.conflicts import MistypedPatch, conflict, type_text
 from windtunnel.machinery.apply.entries import Entries, Entry, Owner
 from windtunnel.machinery.apply.fieldset import (
     FieldSet,
@@ -64,12 +64,14 @@ def apply_patch(
     Raises:
         Conflict: Another manager owns a field that would change.
         MistypedPatch: The configuration does not fit the kind.
-        BadRequest: It is of another version, or carries managedFields.
+        BadRequest: It is of no or another version, or carries managedFields.
     """
-    if applied.get("apiVersion") != api_version:
+    if not applied.get("apiVersion") or not applied.get("kind"):
+        raise BadRequest(f"invalid object type: {type_text(applied)}")
+    if applied["apiVersion"] != api_version:
         raise BadRequest(
             "Incorrect version specified in apply patch. Specified patch version: "
-            f"{applied.get('apiVersion', '')}, expected: {api_version}"
+            f"{applied['apiVersion']}, expected: {api_version}"
         )
     if (applied.get("metadata") or {}).get("managedFields") is not None:
         raise BadRequest("metadata.managedFields must be nil")

@@ -7,17 +7,32 @@ zero or not; JSON leaves out the zeros of omitempty fields, so they are dropped 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 from windtunnel.machinery.errors import BadRequest
 from windtunnel.machinery.protobuf import wire
 from windtunnel.machinery.protobuf.table import message_of, messages
-from windtunnel.machinery.protobuf.values import SCALARS, SPECIALS, Reader, as_bytes, as_text
+from windtunnel.machinery.protobuf.values import SCALARS, SPECIALS, as_bytes, as_text
 from windtunnel.machinery.tree import Tree
 
 MAGIC: Final = b"k8s\x00"
-_DEEPEST: Final = 200
+_DEEPEST: Final = 100
 """How many messages may lie inside each other; schemas in definitions nest deep."""
+
+_Read = Callable[[int | bytes, int], Any]
+"""(value, depth) -> the value as JSON has it."""
+
+
+class _Field(NamedTuple):
+    """How one field is read."""
+
+    name: str
+    read: _Read
+    shape: str
+    """single, list, map, or inline: its fields are its parent's."""
+    drops_zero: bool
 
 
 def decode_protobuf(body: bytes) -> tuple[str, str, Tree]:
@@ -37,58 +52,74 @@ def decode_protobuf(body: bytes) -> tuple[str, str, Tree]:
         kind = as_text(names.get(2, b""))
         message = message_of(api_version, kind)
         if message is None:
-            raise BadRequest(_unregistered(api_version, kind))
+            raise BadRequest(
+                f'no kind "{kind}" is registered for version "{api_version}" in protobuf form'
+            )
         tree = _message(message, as_bytes(envelope.get(2, b"")), 0)
     except wire.Malformed as mistake:
         raise BadRequest(f"the protobuf body cannot be read: {mistake}") from None
     return api_version, kind, {"apiVersion": api_version, "kind": kind, **tree}
 
 
-def _unregistered(api_version: str, kind: str) -> str:
-    return f'no kind "{kind}" is registered for version "{api_version}" in protobuf form'
-
-
 def _single(body: bytes) -> dict[int, int | bytes]:
     """Read a message whose fields all occur once; the last one counts."""
-    return {number: value for number, _, value in wire.fields(body)}
+    return dict(wire.fields(body))
+
+
+@cache
+def _plan(message: str) -> dict[int, _Field]:
+    return {int(number): _field(fact) for number, fact in messages()[message].items()}
+
+
+def _field(fact: dict[str, Any]) -> _Field:
+    kind: str = fact["t"]
+    if kind.startswith("map:"):
+        return _Field(fact["n"], _entry_reader(kind[4:]), "map", False)
+    shape = "list" if fact.get("r") else "inline" if fact.get("i") else "single"
+    drops_zero = bool(fact.get("oe")) and not fact.get("p")
+    return _Field(fact["n"], _reader(kind), shape, drops_zero)
+
+
+def _reader(kind: str) -> _Read:
+    scalar = SCALARS.get(kind)
+    if scalar is not None:
+        return lambda raw, _: scalar(raw)
+    special = SPECIALS.get(kind)
+    if special is not None:
+        return lambda raw, depth: special(
+            as_bytes(raw), lambda name, body: _message(name, body, depth + 1)
+        )
+    return lambda raw, depth: _message(kind, as_bytes(raw), depth + 1)
+
+
+def _entry_reader(kind: str) -> _Read:
+    read = _reader(kind)
+    absent: int | bytes = 0 if kind in SCALARS and kind not in ("string", "bytes") else b""
+
+    def entry(raw: int | bytes, depth: int) -> tuple[str, Any]:
+        parts = _single(as_bytes(raw))
+        return as_text(parts.get(1, b"")), read(parts.get(2, absent), depth)
+
+    return entry
 
 
 def _message(name: str, body: bytes, depth: int) -> Tree:
     if depth > _DEEPEST:
         raise wire.Malformed(f"more than {_DEEPEST} messages lie inside each other")
-    facts = messages()[name]
+    plan = _plan(name)
     tree: Tree = {}
-    for number, _, raw in wire.fields(body):
-        fact = facts.get(str(number))
-        if fact is None:
+    for number, raw in wire.fields(body):
+        field = plan.get(number)
+        if field is None:
             continue
-        field, kind = fact["n"], fact["t"]
-        if kind.startswith("map:"):
-            key, value = _entry(kind[4:], as_bytes(raw), depth)
-            tree.setdefault(field, {})[key] = value
-        elif fact.get("r"):
-            tree.setdefault(field, []).append(_value(kind, raw, depth))
-        elif fact.get("i"):
-            tree.update(_message(kind, as_bytes(raw), depth + 1))
+        value = field.read(raw, depth)
+        if field.shape == "single":
+            if value or value.__class__ is dict or not (field.drops_zero or value is None):
+                tree[field.name] = value
+        elif field.shape == "list":
+            tree.setdefault(field.name, []).append(value)
+        elif field.shape == "map":
+            tree.setdefault(field.name, {})[value[0]] = value[1]
         else:
-            value = _value(kind, raw, depth)
-            empty = value is None or (not value and value.__class__ is not dict)
-            if not (empty and fact.get("oe") and not (fact.get("p") and value is not None)):
-                tree[field] = value
+            tree.update(value)
     return tree
-
-
-def _entry(kind: str, body: bytes, depth: int) -> tuple[str, Any]:
-    parts = _single(body)
-    absent: int | bytes = 0 if kind in SCALARS and kind not in ("string", "bytes") else b""
-    return as_text(parts.get(1, b"")), _value(kind, parts.get(2, absent), depth)
-
-
-def _value(kind: str, raw: int | bytes, depth: int) -> Any:
-    scalar: Reader | None = SCALARS.get(kind)
-    if scalar is not None:
-        return scalar(raw)
-    special = SPECIALS.get(kind)
-    if special is not None:
-        return special(as_bytes(raw), lambda name, body: _message(name, body, depth + 1))
-    return _message(kind, as_bytes(raw), depth + 1)

@@ -31,8 +31,10 @@ def as_bytes(raw: int | bytes) -> bytes:
 
 def as_text(raw: int | bytes) -> str:
     """Return a value that must be text."""
+    if isinstance(raw, int):
+        raise wire.Malformed("proto: wrong wireType = 0")
     try:
-        return as_bytes(raw).decode()
+        return raw.decode()
     except UnicodeDecodeError:
         raise wire.Malformed("a text is not UTF-8") from None
 
@@ -48,14 +50,15 @@ def _as_int32(raw: int | bytes) -> int:
     return number - (1 << 32) if number >= 1 << 31 else number
 
 
-def _as_float(raw: int | bytes) -> float:
+def _as_float(raw: int | bytes) -> float | int:
     packed = as_bytes(raw)
     if len(packed) != 8:
         raise wire.Malformed("a floating point number has no 8 bytes")
     number: float = struct.unpack("<d", packed)[0]
     if not math.isfinite(number):
         raise wire.Malformed("a floating point number is not finite")
-    return number
+    # JSON has one sort of number; Go writes whole ones without a fraction.
+    return int(number) if number.is_integer() and abs(number) < 1e21 else number
 
 
 SCALARS: Final[dict[str, Reader]] = {
@@ -70,7 +73,7 @@ SCALARS: Final[dict[str, Reader]] = {
 
 
 def _parts(body: bytes) -> dict[int, int | bytes]:
-    return {number: value for number, _, value in wire.fields(body)}
+    return dict(wire.fields(body))
 
 
 def _quantity(body: bytes, _: object) -> str:
@@ -144,15 +147,15 @@ def _json(body: bytes, _: object) -> Any:
 
 
 def _texts(body: bytes, _: object) -> list[str]:
-    return [as_text(raw) for _, _, raw in wire.fields(body)]
+    return [as_text(raw) for _, raw in wire.fields(body)]
 
 
 def _schema_or_array(body: bytes, message: Callable[[str, bytes], Tree]) -> Any:
-    parts = list(wire.fields(body))
-    several = [message(_SCHEMA, as_bytes(raw)) for number, _, raw in parts if number == 2]
+    parts = wire.fields(body)
+    several = [message(_SCHEMA, as_bytes(raw)) for number, raw in parts if number == 2]
     if several:
         return several
-    return next((message(_SCHEMA, as_bytes(raw)) for number, _, raw in parts if number == 1), None)
+    return next((message(_SCHEMA, as_bytes(raw)) for number, raw in parts if number == 1), None)
 
 
 def _schema_or_bool(body: bytes, message: Callable[[str, bytes], Tree]) -> Any:
@@ -163,11 +166,11 @@ def _schema_or_bool(body: bytes, message: Callable[[str, bytes], Tree]) -> Any:
 
 
 def _schema_or_texts(body: bytes, message: Callable[[str, bytes], Tree]) -> Any:
-    parts = list(wire.fields(body))
-    schema = next((raw for number, _, raw in parts if number == 1), None)
+    parts = wire.fields(body)
+    schema = next((raw for number, raw in parts if number == 1), None)
     if schema is not None:
         return message(_SCHEMA, as_bytes(schema))
-    return [as_text(raw) for number, _, raw in parts if number == 2]
+    return [as_text(raw) for number, raw in parts if number == 2]
 
 
 SPECIALS: Final[dict[str, Special]] = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 VARINT, EIGHT_BYTES, LENGTH, FOUR_BYTES = 0, 1, 2, 5
 _LARGEST_VARINT_BITS = 63
 
@@ -33,33 +31,32 @@ def signed(value: int) -> int:
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
-def fields(body: bytes) -> Iterator[tuple[int, int, int | bytes]]:
-    """Yield (field number, wire type, value) of each field in order."""
+def fields(body: bytes) -> list[tuple[int, int | bytes]]:
+    """Return (field number, value) of each field in order; numbers are varints, all else bytes."""
+    found: list[tuple[int, int | bytes]] = []
     at, end = 0, len(body)
     while at < end:
         tag = body[at]
-        if tag < 128:
-            at += 1
-        else:
-            tag, at = varint(body, at)
+        at += 1
+        if tag > 127:
+            tag, at = varint(body, at - 1)
         number, wire_type = tag >> 3, tag & 7
         if number == 0:
             raise Malformed("proto: illegal tag 0")
-        value: int | bytes
+        if wire_type == VARINT:
+            value, at = (body[at], at + 1) if at < end and body[at] < 128 else varint(body, at)
+            found.append((number, value))
+            continue
         if wire_type == LENGTH:
-            size, at = varint(body, at)
-            value = body[at : at + size]
-            at += size
-        elif wire_type == VARINT:
-            value, at = varint(body, at)
+            size, at = (body[at], at + 1) if at < end and body[at] < 128 else varint(body, at)
         elif wire_type == EIGHT_BYTES:
-            value = body[at : at + 8]
-            at += 8
+            size = 8
         elif wire_type == FOUR_BYTES:
-            value = body[at : at + 4]
-            at += 4
+            size = 4
         else:
             raise Malformed(f"proto: illegal wireType {wire_type}")
-        if at > end:
+        if at + size > end:
             raise Malformed("unexpected EOF")
-        yield number, wire_type, value
+        found.append((number, body[at : at + size]))
+        at += size
+    return found

@@ -1,7 +1,8 @@
 """Structures of custom resources, and reading an object of one: prune, drop nulls, default.
 
 Custom resources have no Go types: what their schema does not know is dropped, a null that it does
-not allow is dropped, and its own defaults are set. Nothing is refused here except metadata of the wrong type; ``validation`` judges the rest.
+not allow is dropped, and its own defaults are set. Nothing is refused here except metadata of the
+wrong type; ``validation`` judges the rest.
 
 Source: k8s.io/apiextensions-apiserver, v1.36.
 """
@@ -15,14 +16,13 @@ from windtunnel.machinery.errors import BadRequest
 from windtunnel.machinery.schema.decoding import Findings, type_mistake, unreadable
 from windtunnel.machinery.schema.object_meta import object_meta
 from windtunnel.machinery.schema.structure import MISSING, Structure
+from windtunnel.machinery.schema.values import LARGEST_PLAIN_NUMBER
 from windtunnel.machinery.tree import Tree, decode, encode
 
 _TEXT = Structure("string")
 _ANY = Structure("any")
 _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 _EMBEDDED = "x-kubernetes-embedded-resource"
-_MOST_DIGITS = 1e21
-"""Whole numbers below this are printed without a fraction or exponent."""
 
 
 def from_custom_schema(schema: Mapping[str, Any]) -> Structure:
@@ -103,7 +103,7 @@ def _within_metadata(mistake: str) -> str:
 def settle_numbers(value: Any) -> Any:
     """Write whole numbers without a fraction, in place; return the value."""
     if value.__class__ is float:
-        return int(value) if value.is_integer() and abs(value) < _MOST_DIGITS else value
+        return int(value) if value.is_integer() and abs(value) < LARGEST_PLAIN_NUMBER else value
     if value.__class__ is dict:
         for key, part in value.items():
             if part.__class__ is not str:

@@ -78,6 +78,8 @@ def type_mistake(structure: Structure, tree: Any) -> Findings | str:
             return look.stop or look.mistake
         settle(tree)
         return Findings(unknown=tuple(look.unknown))
+    except RecursionError:
+        return "exceeded max depth"
     return CLEAN
 
 

@@ -16,6 +16,7 @@ from windtunnel.errors import BrokenInvariant
 from windtunnel.machinery.schema.structure import MISSING, Structure
 from windtunnel.machinery.schema.values import (
     INTEGER_LIMITS,
+    LARGEST_PLAIN_NUMBER,
     Unreadable,
     canonical_micro_time,
     canonical_time,
@@ -97,9 +98,12 @@ def _of_class(wanted: type) -> Settle:
 
 
 def _number(value: Any) -> Any:
-    if value.__class__ is not int and value.__class__ is not float:
+    if value.__class__ is int:
+        return value
+    if value.__class__ is not float:
         raise Odd
-    return value
+    # Go writes whole numbers without a fraction.
+    return int(value) if value.is_integer() and abs(value) < LARGEST_PLAIN_NUMBER else value
 
 
 def _integer(go_type: str) -> Settle:

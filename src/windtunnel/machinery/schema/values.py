@@ -35,6 +35,8 @@ INTEGER_LIMITS: Final = {
     "int32": (-(2**31), 2**31 - 1),
     "int64": (-(2**63), 2**63 - 1),
 }
+LARGEST_PLAIN_NUMBER: Final = 1e21
+"""Whole numbers below this are printed without a fraction or exponent."""
 
 
 class Unreadable(ValueError):
