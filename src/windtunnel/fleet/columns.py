@@ -1,0 +1,86 @@
+"""Numbers of every node as two matrices: what it has, and what its pods take.
+
+Both have the same columns, so that one addition places a pod and one row of bytes is the whole
+state of a node as far as resources go. The first columns are the pod count and the two sums that
+scores read; a column is added when a resource is first named by anyone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+import numpy as np
+
+from windtunnel.fleet.node import NodeFacts
+from windtunnel.fleet.pod import Shape
+from windtunnel.fleet.requests import counts_as_scalar
+from windtunnel.fleet.verdict import Ints
+
+PODS: Final = 0
+NONZERO_CPU: Final = 1
+NONZERO_MEMORY: Final = 2
+_FIRST: Final = ("pods", "cpu, non-zero", "memory, non-zero", "cpu", "memory", "ephemeral-storage")
+
+
+class Columns:
+    """Capacity and load, one row a node."""
+
+    def __init__(self) -> None:
+        self.index: dict[str, int] = {name: place for place, name in enumerate(_FIRST)}
+        self.capacity: Ints = np.zeros((0, len(_FIRST)), np.int64)
+        self.load: Ints = np.zeros((0, len(_FIRST)), np.int64)
+        self.kinds: list[int] = []
+        """Interned capacity of each row: equal numbers, equal kind."""
+        self._kind_ids: dict[bytes, int] = {}
+
+    @property
+    def resources(self) -> Mapping[str, int]:
+        """Column of every real resource, in the order in which shortages are told."""
+        return {name: place for name, place in self.index.items() if place > NONZERO_MEMORY}
+
+    def column(self, resource: str) -> int:
+        """Return the resource's column, adding one where it is new."""
+        place = self.index.get(resource)
+        if place is None:
+            place = self.index[resource] = len(self.index)
+            self.capacity = np.pad(self.capacity, ((0, 0), (0, 1)))
+            self.load = np.pad(self.load, ((0, 0), (0, 1)))
+            self._kind_ids.clear()
+            self.kinds = [self._kind(row) for row in range(len(self.kinds))]
+        return place
+
+    def set_node(self, row: int, facts: NodeFacts) -> None:
+        """Write what one node has."""
+        places = [self.column(name) for name in facts.allocatable]
+        self.capacity[row] = 0
+        self.capacity[row, PODS] = facts.allowed_pods
+        self.capacity[row, places] = list(facts.allocatable.values())
+        self.kinds[row] = self._kind(row)
+
+    def vector(self, shape: Shape) -> Ints:
+        """Return what one pod of a shape adds to a row."""
+        wanted = {
+            self.column(name): value
+            for name, value in shape.requests.items()
+            if name in _FIRST or counts_as_scalar(name)
+        }
+        found = np.zeros(len(self.index), np.int64)
+        for place, value in wanted.items():
+            found[place] = value
+        found[PODS] = 1
+        found[NONZERO_CPU], found[NONZERO_MEMORY] = shape.nonzero
+        return found
+
+    def rearrange(self, sources: Ints) -> None:
+        """Bring rows into another order; a source of -1 makes an empty row."""
+        kept = sources >= 0
+        for name in ("capacity", "load"):
+            matrix = getattr(self, name)
+            fresh = np.zeros((len(sources), matrix.shape[1]), np.int64)
+            fresh[kept] = matrix[sources[kept]]
+            setattr(self, name, fresh)
+        self.kinds = [self.kinds[source] if source >= 0 else -1 for source in sources.tolist()]
+
+    def _kind(self, row: int) -> int:
+        return self._kind_ids.setdefault(self.capacity[row].tobytes(), len(self._kind_ids))

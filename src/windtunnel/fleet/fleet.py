@@ -1,0 +1,435 @@
+"""The cluster as arrays: one row a node, in the order in which the scheduler walks nodes.
+
+Pods and nodes come in as changes or as values; every number that rules of placement read is kept up
+to date pod by pod. Rows are brought into order when somebody next looks, so that loading thousands
+of nodes costs one arrangement. A trial (``what_if``) takes back everything that happened in it, and
+trials nest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Final, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from windtunnel.client.protocol import Change
+from windtunnel.errors import BrokenInvariant
+from windtunnel.fleet.belonging import GROUPING, Belonging
+from windtunnel.fleet.columns import Columns
+from windtunnel.fleet.images import Images
+from windtunnel.fleet.labels import NodeLabels
+from windtunnel.fleet.node import NodeFacts, read_node
+from windtunnel.fleet.node_order import NodeOrder
+from windtunnel.fleet.pod import PodReader, PodView, Shape
+from windtunnel.fleet.pod_terms import AffinityTerm, PodQuery
+from windtunnel.fleet.ports import PortsInUse
+from windtunnel.fleet.taints import Taints
+from windtunnel.fleet.tally import CARRIED, Carried, Tally
+from windtunnel.fleet.verdict import Bools, Ints, Rows
+from windtunnel.fleet.view import ALL_ROWS, FleetView
+from windtunnel.machinery.tree import Key, Tree
+
+_TOUCHES_KEPT: Final = 1 << 16
+
+
+class Mark(NamedTuple):
+    """A moment in the fleet's life, for ``Fleet.touched_since``."""
+
+    epoch: int
+    position: int
+
+
+class _Undo(NamedTuple):
+    pod: PodView
+    node: str
+    placed: bool
+    place: int
+    """Where the pod stood among the pods of its node."""
+
+
+class Fleet:
+    """All nodes and the pods on them. One thread owns it."""
+
+    def __init__(self) -> None:
+        self.reader = PodReader()
+        self.namespaces: dict[str, dict[str, str]] = {}
+        self.belonging = Belonging()
+        self.ports = PortsInUse()
+        self.images = Images()
+        self.facts: dict[str, NodeFacts] = {}
+        self.taint_sets: list[Taints] = []
+        self._order = NodeOrder()
+        self._columns = Columns()
+        self._tally = Tally(self.namespaces)
+        self._taint_ids: dict[Taints, int] = {}
+        self._taint_set: Ints = np.zeros(0, np.int64)
+        self._unschedulable: Bools = np.zeros(0, np.bool_)
+        self._names: list[str] = []
+        self._row_of: dict[str, int] = {}
+        self._labels: NodeLabels | None = None
+        self._disordered = False
+        self._rewritten: set[str] = set()
+        self._where: dict[Key, tuple[PodView, str]] = {}
+        self._on: dict[str, list[PodView]] = {}
+        self._vectors: WeakKeyDictionary[Shape, Ints] = WeakKeyDictionary()
+        self._touched: list[int] = []
+        self._epoch = 0
+        self._undo: list[_Undo] | None = None
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Node names by row."""
+        self._arrange()
+        return self._names
+
+    @property
+    def row_of(self) -> Mapping[str, int]:
+        """Row by node name."""
+        self._arrange()
+        return self._row_of
+
+    @property
+    def resources(self) -> Mapping[str, int]:
+        """Column of every resource."""
+        return self._columns.resources
+
+    @property
+    def capacity(self) -> Ints:
+        """What nodes have. Shape (rows, columns)."""
+        self._arrange()
+        return self._columns.capacity
+
+    @property
+    def load(self) -> Ints:
+        """What pods take. Shape (rows, columns)."""
+        self._arrange()
+        return self._columns.load
+
+    @property
+    def kinds(self) -> Sequence[int]:
+        """Interned capacity by row."""
+        self._arrange()
+        return self._columns.kinds
+
+    @property
+    def unschedulable(self) -> Bools:
+        """Cordoned rows."""
+        self._arrange()
+        return self._unschedulable
+
+    @property
+    def taint_set(self) -> Ints:
+        """Index into ``taint_sets`` by row."""
+        self._arrange()
+        return self._taint_set
+
+    @property
+    def node_labels(self) -> NodeLabels:
+        """Answers questions about labels and names."""
+        self._arrange()
+        if self._labels is None:
+            self._labels = NodeLabels(
+                self._names, [self.facts[name].labels for name in self._names]
+            )
+        return self._labels
+
+    def view(self, rows: Rows = ALL_ROWS) -> FleetView:
+        """Return the read-only view of all rows, or of some."""
+        self._arrange()
+        return FleetView(self, rows)
+
+    def vector(self, shape: Shape) -> Ints:
+        """Return what one pod of a shape adds to a row of ``load``."""
+        found = self._vectors.get(shape)
+        if found is None or len(found) != len(self._columns.index):
+            found = self._columns.vector(shape)
+            found.flags.writeable = False
+            self._vectors[shape] = found
+        return found
+
+    def state(self, row: int) -> tuple[int, bytes]:
+        """Return a value that is equal for rows with the same resources, had and used."""
+        return self._columns.kinds[row], self._columns.load[row].tobytes()
+
+    def count(self, query: PodQuery) -> Ints:
+        """Return how many pods of each row a question means."""
+        self._arrange()
+        return self._tally.count(query, self._rows_of_pods)
+
+    def carried(self, kind: Carried) -> Mapping[AffinityTerm, Ints]:
+        """Return the terms of one kind that pods carry, counted by row."""
+        self._arrange()
+        return self._tally.carried(kind)
+
+    def where(self, key: Key) -> str | None:
+        """Return the node a pod is on, or None."""
+        found = self._where.get(key)
+        return found[1] if found else None
+
+    def placed(self, key: Key) -> PodView | None:
+        """Return a pod that is on a node, or None."""
+        found = self._where.get(key)
+        return found[0] if found else None
+
+    def pods_on(self, node: str) -> Sequence[PodView]:
+        """Return the pods of a node."""
+        return self._on.get(node, ())
+
+    def apply(self, resource: str, change: Change) -> None:
+        """Follow one change of a watched resource; changes of other resources are ignored."""
+        gone = change.type == "DELETED"
+        if change.type == "SYNCED":
+            return
+        if resource == "nodes":
+            if gone:
+                self.remove_node(change.key.name)
+            else:
+                self.put_node(read_node(change.body))
+        elif resource == "pods":
+            pod = self.reader.read(change.body)
+            if gone or pod.finished or not pod.node:
+                self.remove(pod.key)
+            else:
+                self.place(pod, pod.node)
+        elif resource == "namespaces":
+            labels = {} if gone else (change.tree()["metadata"].get("labels") or {})
+            self.put_namespace(change.key.name, None if gone else labels)
+        elif resource in GROUPING:
+            if gone:
+                self.belonging.remove(resource, change.key)
+            else:
+                self.belonging.put(resource, change.tree())
+
+    def put_namespace(self, name: str, labels: dict[str, str] | None) -> None:
+        """Learn a namespace's labels; None forgets it."""
+        if labels == self.namespaces.get(name):
+            return
+        if labels is None:
+            del self.namespaces[name]
+        else:
+            self.namespaces[name] = labels
+        self._tally.forget()
+        self._epoch += 1
+
+    def put_grouping(self, resource: str, tree: Tree) -> None:
+        """Learn the selector of a service or controller."""
+        self.belonging.put(resource, tree)
+
+    def put_node(self, facts: NodeFacts) -> None:
+        """Add a node, or learn what it is now."""
+        before = self.facts.get(facts.name)
+        if before == facts:
+            return
+        self._no_trial()
+        self.facts[facts.name] = facts
+        self.images.put(facts, before)
+        moved = self._order.put(facts.name, facts.zone)
+        self._epoch += 1
+        self._labels = None
+        self._disordered = self._disordered or moved
+        if not self._disordered:
+            self._write(self._row_of[facts.name], facts)
+        else:
+            self._rewritten.add(facts.name)
+
+    def remove_node(self, name: str) -> None:
+        """Forget a node; its pods are kept for the day it comes back."""
+        facts = self.facts.pop(name, None)
+        if facts is None:
+            return
+        self._no_trial()
+        self.images.remove(facts)
+        self._order.remove(name)
+        self._epoch += 1
+        self._labels = None
+        self._disordered = True
+
+    def place(self, pod: PodView, node: str) -> None:
+        """Put a pod on a node, or move it there; a pod already there is replaced."""
+        self._arrange()
+        before = self._where.get(pod.key)
+        if before is not None:
+            known, at = before
+            same = at == node and known.shape is pod.shape
+            if same and known.terminating is pod.terminating and self._undo is None:
+                self._renew(known, pod, node)
+                return
+            self.remove(pod.key)
+        on = self._on.get(node)
+        if on is None:
+            on = self._on[node] = []
+        self._where[pod.key] = (pod, node)
+        on.append(pod)
+        self._move(pod, node, 1)
+        if self._undo is not None:
+            self._undo.append(_Undo(pod, node, True, len(on) - 1))
+
+    def _renew(self, known: PodView, pod: PodView, node: str) -> None:
+        """Replace a pod by its later self where no number changes."""
+        on = self._on[node]
+        place = next(at for at, one in enumerate(on) if one is known)
+        on[place] = on[-1]
+        on[-1] = pod
+        self._where[pod.key] = (pod, node)
+
+    def remove(self, key: Key) -> PodView | None:
+        """Take a pod off its node; returns it, or None where it is on none."""
+        self._arrange()
+        found = self._where.pop(key, None)
+        if found is None:
+            return None
+        pod, node = found
+        on = self._on[node]
+        place = next(at for at, one in enumerate(on) if one is pod)
+        on[place] = on[-1]  # as the real cache does: the order decides between equal victims
+        on.pop()
+        self._move(pod, node, -1)
+        if self._undo is not None:
+            self._undo.append(_Undo(pod, node, False, place))
+        return pod
+
+    @contextmanager
+    def what_if(self) -> Iterator[None]:
+        """Take back, at the end, every placement and removal made inside. Trials nest."""
+        self._arrange()
+        outermost = self._undo is None
+        undo = self._undo = [] if self._undo is None else self._undo
+        mark = len(undo)
+        try:
+            yield
+        finally:
+            while len(undo) > mark:
+                self._take_back(undo.pop())
+            if outermost:
+                self._undo = None
+
+    def _take_back(self, done: _Undo) -> None:
+        pod, node, placed, place = done
+        on = self._on[node]
+        if placed:
+            on.pop()
+            del self._where[pod.key]
+            self._move(pod, node, -1)
+            return
+        if place < len(on):
+            on.append(on[place])
+            on[place] = pod
+        else:
+            on.append(pod)
+        self._where[pod.key] = (pod, node)
+        self._move(pod, node, 1)
+
+    def mark(self) -> Mark:
+        """Return the present moment."""
+        self._arrange()
+        return Mark(self._epoch, len(self._touched))
+
+    def touched_since(self, mark: Mark) -> Sequence[int] | None:
+        """Return the rows whose pods changed since ``mark``; None: look at everything again."""
+        self._arrange()
+        if mark.epoch != self._epoch:
+            return None
+        return self._touched[mark.position :]
+
+    def check(self) -> None:
+        """Compare every number with what the pods and nodes say.
+
+        Raises:
+            BrokenInvariant: One of them is wrong.
+        """
+        self._arrange()
+        if self._names != self._order.names() or set(self._names) != set(self.facts):
+            raise BrokenInvariant("rows are not the nodes in order")
+        fresh = Fleet()
+        fresh.namespaces.update(self.namespaces)
+        for resource in self._columns.index:
+            fresh._columns.column(resource)
+        for name in self._names:
+            fresh.put_node(self.facts[name])
+        for pod, node in self._where.values():
+            fresh.place(pod, node)
+        rows = [fresh.row_of[name] for name in self._names]
+        pairs = {
+            "capacity": (self.capacity, fresh.capacity),
+            "load": (self.load, fresh.load),
+            "unschedulable": (self.unschedulable, fresh.unschedulable),
+        }
+        for query in self._tally.queries():
+            pairs[str(query)] = (self.count(query), fresh.count(query))
+        for kind in CARRIED:
+            ours, theirs = self.carried(kind), fresh.carried(kind)
+            none = np.zeros(len(rows), np.int64)
+            for term in {*ours, *theirs}:
+                pairs[f"{kind} {term}"] = (ours.get(term, none), theirs.get(term, none))
+        for what, (kept, wanted) in pairs.items():
+            if not np.array_equal(kept, wanted[rows]):
+                raise BrokenInvariant(f"fleet: {what} is not what its pods and nodes say")
+
+    def _rows_of_pods(self) -> Iterator[tuple[PodView, int]]:
+        for pod, node in self._where.values():
+            row = self._row_of.get(node)
+            if row is not None:
+                yield pod, row
+
+    def _no_trial(self) -> None:
+        if self._undo is not None:
+            raise BrokenInvariant("nodes may not change inside a trial")
+
+    def _move(self, pod: PodView, node: str, by: int) -> None:
+        if pod.shape.host_ports:
+            self.ports.move(node, pod.shape.host_ports, by)
+        row = self._row_of.get(node)
+        if row is None:
+            return
+        vector = self.vector(pod.shape)
+        if by > 0:
+            self._columns.load[row] += vector
+        else:
+            self._columns.load[row] -= vector
+        self._tally.move(pod, row, by)
+        touched = self._touched
+        touched.append(row)
+        if len(touched) > _TOUCHES_KEPT:
+            touched.clear()
+            self._epoch += 1
+
+    def _write(self, row: int, facts: NodeFacts) -> None:
+        self._columns.set_node(row, facts)
+        self._unschedulable[row] = facts.unschedulable
+        known = self._taint_ids.get(facts.taints)
+        if known is None:
+            known = self._taint_ids[facts.taints] = len(self.taint_sets)
+            self.taint_sets.append(facts.taints)
+        self._taint_set[row] = known
+
+    def _arrange(self) -> None:
+        """Bring rows into the order of nodes."""
+        if not self._disordered:
+            return
+        self._disordered = False
+        before = self._row_of
+        self._names = self._order.names()
+        self._row_of = {name: row for row, name in enumerate(self._names)}
+        sources = np.array([before.get(name, -1) for name in self._names], np.int64)
+        self._columns.rearrange(sources)
+        self._tally.rearrange(sources)
+        kept = sources >= 0
+        unschedulable = np.zeros(len(sources), np.bool_)
+        unschedulable[kept] = self._unschedulable[sources[kept]]
+        taint_set = np.zeros(len(sources), np.int64)
+        taint_set[kept] = self._taint_set[sources[kept]]
+        self._unschedulable, self._taint_set = unschedulable, taint_set
+        for name in self._rewritten:
+            if name in self._row_of:
+                self._write(self._row_of[name], self.facts[name])
+        self._rewritten.clear()
+        for row in np.flatnonzero(~kept).tolist():
+            name = self._names[row]
+            self._write(row, self.facts[name])
+            for pod in self._on.get(name, ()):
+                self._columns.load[row] += self.vector(pod.shape)
+                self._tally.move(pod, row, 1)
+        self._epoch += 1

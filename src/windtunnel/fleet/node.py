@@ -1,0 +1,105 @@
+"""A node as placement sees it: a frozen value, so that a heartbeat compares equal.
+
+The wire view decodes only what is read here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+from msgspec import Struct
+
+from windtunnel.fleet.requests import amounts, counts_as_scalar
+from windtunnel.fleet.taints import Taints
+from windtunnel.machinery.tree import Tree
+
+_PLAIN = ("cpu", "memory", "ephemeral-storage")
+
+
+class _Metadata(Struct, frozen=True):
+    name: str = ""
+    labels: dict[str, str] | None = None
+
+
+class _Spec(Struct, frozen=True):
+    unschedulable: bool = False
+    taints: Taints | None = None
+
+
+class _Image(Struct, frozen=True, rename="camel"):
+    names: tuple[str, ...] | None = None
+    size_bytes: int = 0
+
+
+class _Status(Struct, frozen=True, rename="camel"):
+    allocatable: dict[str, str | int | float] | None = None
+    images: tuple[_Image, ...] | None = None
+    declared_features: tuple[str, ...] | None = None
+
+
+class _Body(Struct, frozen=True):
+    metadata: _Metadata = _Metadata()
+    spec: _Spec = _Spec()
+    status: _Status = _Status()
+
+
+_decoder = msgspec.json.Decoder(_Body)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeFacts:
+    """What a node is, apart from the pods on it."""
+
+    name: str
+    labels: Mapping[str, str]
+    taints: Taints = ()
+    unschedulable: bool = False
+    allocatable: Mapping[str, int] = field(default_factory=dict)
+    """Cpu in thousandths, memory, ephemeral storage and scalar resources."""
+    allowed_pods: int = 0
+    images: tuple[tuple[str, int], ...] = ()
+    """Image name and bytes."""
+
+    @property
+    def zone(self) -> str:
+        """Return the key by which the node tree groups nodes: region and zone."""
+        region = self.labels.get(
+            "failure-domain.beta.kubernetes.io/region",
+            self.labels.get("topology.kubernetes.io/region", ""),
+        )
+        zone = self.labels.get(
+            "failure-domain.beta.kubernetes.io/zone",
+            self.labels.get("topology.kubernetes.io/zone", ""),
+        )
+        return f"{region}:\0:{zone}" if region or zone else ""
+
+
+def read_node(body: bytes) -> NodeFacts:
+    """Return the facts in a node's JSON."""
+    return _facts(_decoder.decode(body))
+
+
+def read_node_tree(tree: Tree) -> NodeFacts:
+    """Return the facts in a node's tree."""
+    return _facts(msgspec.convert(tree, _Body))
+
+
+def _facts(body: _Body) -> NodeFacts:
+    found = amounts(body.status.allocatable)
+    return NodeFacts(
+        name=body.metadata.name,
+        labels=body.metadata.labels or {},
+        taints=body.spec.taints or (),
+        unschedulable=body.spec.unschedulable,
+        allocatable={
+            name: value for name, value in found.items() if name in _PLAIN or counts_as_scalar(name)
+        },
+        allowed_pods=found.get("pods", 0),
+        images=tuple(
+            (name, image.size_bytes)
+            for image in body.status.images or ()
+            for name in image.names or ()
+        ),
+    )

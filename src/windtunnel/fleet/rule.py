@@ -1,0 +1,79 @@
+"""What a rule of placement is: a filter or a score over a view, with what may change its answer.
+
+The rules themselves are in ``windtunnel.placement``, one a file. A rule is an immutable value made
+from its arguments in a profile; it holds no state of the cluster.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from windtunnel.fleet.pod import PodView
+from windtunnel.fleet.relief import Relief
+from windtunnel.fleet.verdict import Admission, Ints, Scope, Verdict
+from windtunnel.fleet.view import FleetView
+
+
+class Filter(Protocol):
+    """Says which nodes a pod may go to."""
+
+    @property
+    def name(self) -> str:
+        """The plugin's name in profiles and answers."""
+
+    @property
+    def scope(self) -> Scope:
+        """What the verdicts depend on."""
+
+    def admit(self, pod: PodView, view: FleetView) -> Admission:
+        """Answer before nodes are looked at; SKIP leaves the filter out for this pod."""
+
+    def filter(self, pod: PodView, view: FleetView) -> Verdict:
+        """Judge every row of the view."""
+
+    def relieved(self, pod: PodView, relief: Relief, view: FleetView) -> bool:
+        """Say whether the news may let a pod in that this rule refused."""
+
+
+class RowScore(Protocol):
+    """Scores a node by itself, whatever other nodes are there."""
+
+    @property
+    def name(self) -> str:
+        """The plugin's name in profiles and answers."""
+
+    @property
+    def scope(self) -> Scope:
+        """FACTS or RESOURCES."""
+
+    def applies(self, pod: PodView, view: FleetView) -> bool:
+        """Say whether the score is given at all for this pod."""
+
+    def rate(self, pod: PodView, view: FleetView) -> Ints:
+        """Return 0 to 100 for every row of the view."""
+
+
+class SetScore(Protocol):
+    """Scores the feasible nodes against each other."""
+
+    @property
+    def name(self) -> str:
+        """The plugin's name in profiles and answers."""
+
+    def applies(self, pod: PodView, view: FleetView) -> bool:
+        """Say whether the score is given at all for this pod."""
+
+    def same(self, pod: PodView, view: FleetView) -> int | None:
+        """Return the score that all nodes get, whichever are feasible; None where they differ."""
+
+    def compare(self, pod: PodView, view: FleetView) -> Ints:
+        """Return 0 to 100 for every row of the view, which holds exactly the feasible nodes."""
+
+
+def normalised(raw: Ints, *, reverse: bool = False) -> Ints:
+    """Stretch raw scores so that the largest is 100 (or, reversed, 0)."""
+    largest = int(raw.max(initial=0))
+    if largest == 0:
+        return raw + 100 if reverse else raw
+    scaled = raw * 100 // largest
+    return 100 - scaled if reverse else scaled

@@ -1,0 +1,201 @@
+"""Verdicts and scores of one shape of pod over all nodes, kept true row by row.
+
+Pods of one shape share a judgement. After a placement only the touched row is asked again, and rows
+in the same state (equal capacity, equal load) share their answer, so that one more pod costs the
+same on 100 nodes and on 100,000. Only rules that look at pods elsewhere are asked anew about every
+row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from windtunnel.fleet import (
+    Bools,
+    Code,
+    Filter,
+    Fleet,
+    FleetView,
+    Ints,
+    Mark,
+    PodView,
+    Rows,
+    RowScore,
+    Scope,
+    SetScore,
+)
+
+_FEW: Final = 8
+"""Up to so many touched rows are looked up one by one; more are judged together."""
+_STATES_KEPT: Final = 1 << 14
+
+
+class Refusal(NamedTuple):
+    """Why a node is refused: the first filter that said no, and its words."""
+
+    code: Code
+    plugin: str
+    reasons: tuple[str, ...]
+
+
+class Judgement:
+    """What the filters and row scores of a profile say about one shape."""
+
+    def __init__(
+        self,
+        fleet: Fleet,
+        filters: Sequence[Filter],
+        scores: Sequence[tuple[RowScore, int]],
+        pod: PodView,
+    ) -> None:
+        self.filters = tuple(filters)
+        """The filters that apply, in order."""
+        self.feasible: Ints = np.zeros(0, np.int64)
+        """Rows that pass every filter, ascending."""
+        self.totals: Ints = np.zeros(0, np.int64)
+        """Weighted sum of the row scores, for every row."""
+        self._fleet, self._pod = fleet, pod
+        self._scores = [(one, weight) for one, weight in scores if one.applies(pod, fleet.view())]
+        self._by_scope = {
+            scope: [one for one in self.filters if one.scope is scope] for scope in Scope
+        }
+        self._memo: dict[tuple[int, bytes], tuple[bool, int]] = {}
+        self._passes: Bools = np.zeros(0, np.bool_)
+        self._facts: Bools = np.zeros(0, np.bool_)
+        self._fits: Bools = np.zeros(0, np.bool_)
+        self._others: Bools = np.zeros(0, np.bool_)
+        self._facts_total: Ints = np.zeros(0, np.int64)
+        self._same: dict[str, int | None] = {}
+        self._mark: Mark | None = None
+
+    def refresh(self) -> None:
+        """Follow what happened in the fleet since the last look."""
+        touched = self._fleet.touched_since(self._mark) if self._mark is not None else None
+        if touched is None:
+            self._judge_all()
+        elif not touched:
+            return
+        elif self._by_scope[Scope.ROW] or self._by_scope[Scope.FLEET]:
+            self._judge_resources(np.unique(np.array(touched, np.int64)))
+            self._judge_others()
+        elif len(touched) <= _FEW:
+            for row in touched:
+                self._look_up(row)
+        else:
+            self._judge_resources(np.unique(np.array(touched, np.int64)))
+            self._gather()
+        self._mark = self._fleet.mark()
+
+    def refusal(self, row: int) -> Refusal | None:
+        """Judge one node as it is now, trials included; None where it is feasible."""
+        view = self._fleet.view(slice(row, row + 1))
+        for one in self.filters:
+            verdict = one.filter(self._pod, view)
+            if not verdict.passes[0]:
+                never = bool(verdict.unresolvable[0])
+                reasons = tuple(reason for reason, rows in verdict.reasons if rows[0])
+                return Refusal(_code(never), one.name, reasons)
+        return None
+
+    def refusals(self, rows: Ints) -> list[tuple[Refusal, Ints]]:
+        """Return why the given rows are refused, grouped; feasible rows are left out."""
+        groups: list[tuple[Refusal, Ints]] = []
+        left = rows
+        for one in self.filters:
+            if not len(left):
+                break
+            verdict = one.filter(self._pod, self._fleet.view(left))
+            refused = ~verdict.passes
+            if not refused.any():
+                continue
+            masks = [mask[refused] for _, mask in verdict.reasons]
+            never = verdict.unresolvable[refused]
+            told, members = np.unique(np.column_stack([never, *masks]), axis=0, return_inverse=True)
+            for group, pattern in enumerate(told):
+                reasons = tuple(
+                    reason
+                    for (reason, _), given in zip(verdict.reasons, pattern[1:], strict=True)
+                    if given
+                )
+                refusal = Refusal(_code(bool(pattern[0])), one.name, reasons)
+                groups.append((refusal, left[refused][members.reshape(-1) == group]))
+            left = left[~refused]
+        return groups
+
+    def same(self, score: SetScore) -> int | None:
+        """Return what ``score`` gives to all nodes alike; None where it tells them apart."""
+        if score.name not in self._same:
+            self._same[score.name] = score.same(self._pod, self._fleet.view())
+        return self._same[score.name]
+
+    def row_scores(self, rows: Rows) -> list[tuple[str, Ints]]:
+        """Return each row score of some rows, weighted, for those who want to see them."""
+        view = self._fleet.view(rows)
+        return [(one.name, one.rate(self._pod, view) * weight) for one, weight in self._scores]
+
+    def _judge_all(self) -> None:
+        view = self._fleet.view()
+        self._memo.clear()
+        self._same.clear()
+        self._facts = self._filtered(Scope.FACTS, view)
+        self._facts_total = self._rated(Scope.FACTS, view)
+        self._fits = self._filtered(Scope.RESOURCES, view)
+        self.totals = self._facts_total + self._rated(Scope.RESOURCES, view)
+        self._judge_others()
+
+    def _judge_resources(self, rows: Ints) -> None:
+        view = self._fleet.view(rows)
+        self._fits[rows] = self._filtered(Scope.RESOURCES, view)
+        self.totals[rows] = self._facts_total[rows] + self._rated(Scope.RESOURCES, view)
+
+    def _judge_others(self) -> None:
+        view = self._fleet.view()
+        self._others = self._filtered(Scope.ROW, view) & self._filtered(Scope.FLEET, view)
+        self._gather()
+
+    def _gather(self) -> None:
+        self._passes = self._facts & self._fits & self._others
+        self.feasible = np.flatnonzero(self._passes)
+
+    def _look_up(self, row: int) -> None:
+        state = self._fleet.state(row)
+        known = self._memo.get(state)
+        if known is None:
+            view = self._fleet.view(slice(row, row + 1))
+            if len(self._memo) >= _STATES_KEPT:
+                self._memo.clear()
+            known = self._memo[state] = (
+                bool(self._filtered(Scope.RESOURCES, view)[0]),
+                int(self._rated(Scope.RESOURCES, view)[0]),
+            )
+        fits, total = known
+        self.totals[row] = self._facts_total[row] + total
+        self._fits[row] = fits
+        passes = fits and self._facts[row] and self._others[row]
+        if passes != self._passes[row]:
+            self._passes[row] = passes
+            place = int(self.feasible.searchsorted(row))
+            if passes:
+                self.feasible = np.insert(self.feasible, place, row)
+            else:
+                self.feasible = np.delete(self.feasible, place)
+
+    def _filtered(self, scope: Scope, view: FleetView) -> Bools:
+        passes = np.ones(len(view), np.bool_)
+        for one in self._by_scope[scope]:
+            passes &= one.filter(self._pod, view).passes
+        return passes
+
+    def _rated(self, scope: Scope, view: FleetView) -> Ints:
+        total = np.zeros(len(view), np.int64)
+        for one, weight in self._scores:
+            if one.scope is scope:
+                total += one.rate(self._pod, view) * weight
+        return total
+
+
+def _code(never: bool) -> Code:
+    return Code.UNRESOLVABLE if never else Code.UNSCHEDULABLE

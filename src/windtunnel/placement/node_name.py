@@ -1,0 +1,44 @@
+"""A pod that names its node goes there only.
+
+Source: kube-scheduler v1.36, plugin NodeName.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from windtunnel.fleet import (
+    GO_ON,
+    Admission,
+    FleetView,
+    PodView,
+    Relief,
+    Scope,
+    Verdict,
+    What,
+    refuse,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NodeName:
+    """Refuse nodes other than the one that ``spec.nodeName`` names."""
+
+    name: ClassVar[str] = "NodeName"
+    scope: ClassVar[Scope] = Scope.FACTS
+
+    def admit(self, pod: PodView, view: FleetView) -> Admission:
+        """Always look at nodes."""
+        return GO_ON
+
+    def filter(self, pod: PodView, view: FleetView) -> Verdict:
+        """Judge every row."""
+        other = ~view.named([pod.node]) if pod.node else np.zeros(len(view), np.bool_)
+        return refuse(other, "node(s) didn't match the requested node name", unresolvable=True)
+
+    def relieved(self, pod: PodView, relief: Relief, view: FleetView) -> bool:
+        """A node came."""
+        return relief.what is What.NODE_ADDED
