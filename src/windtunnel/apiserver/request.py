@@ -10,7 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+
+BODY_LIMIT: Final = 3_145_728
+"""A longer body is refused, once it is known who asks; the edge hands over one byte more at most."""
 
 
 @dataclass(frozen=True, slots=True)

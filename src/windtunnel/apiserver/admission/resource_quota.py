@@ -1,0 +1,117 @@
+"""Quotas: a create that would exceed one is refused; one that passes is counted at once.
+
+The counts live in the quota's status; a controller corrects them when objects go or shrink. A quota
+whose status has never been computed does not block. Source: ResourceQuota plugin, v1.36.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from windtunnel.apiserver.admission.chain import forbid
+from windtunnel.apiserver.admission.quota_usage import Usage, matches_scopes, unstated, usage_of
+from windtunnel.apiserver.call import Attempt
+from windtunnel.kinds.kind import Kind
+from windtunnel.machinery.quantity import ZERO, Quantity, parse
+from windtunnel.machinery.tree import Tree, encode
+from windtunnel.store import Store, Version
+
+_QUOTAS: Final = "resourcequotas"
+
+
+class ResourceQuota:
+    """Judges and counts by the quotas of a namespace."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def concerns(self, operation: str, kind: Kind, subresource: str) -> bool:
+        """Creates of whatever can be counted, and updates of claims and services."""
+        if not kind.namespaced or subresource or kind.resource == "events":
+            return False
+        grows = kind.resource in ("persistentvolumeclaims", "services")
+        return operation == "CREATE" or (operation == "UPDATE" and grows)
+
+    def mutate(self, attempt: Attempt) -> None:
+        """Change nothing."""
+
+    def judge(self, attempt: Attempt) -> None:
+        """Refuse what no quota has room for, else count it."""
+        if attempt.new is None or not self._store.count(_QUOTAS, attempt.namespace):
+            return
+        delta = usage_of(attempt.kind, attempt.new)
+        if attempt.old is not None:
+            before = usage_of(attempt.kind, attempt.old)
+            delta = {name: value - before.get(name, ZERO) for name, value in delta.items()}
+            delta = {name: value for name, value in delta.items() if value.nanos}
+        changed = []
+        for version in self._store.list(_QUOTAS, attempt.namespace):
+            quota = version.tree()
+            if self._charge(attempt, quota, delta):
+                changed.append((version, quota))
+        if attempt.dry_run:
+            return
+        for version, quota in changed:
+            self._write(version, quota)
+
+    def _charge(self, attempt: Attempt, quota: Tree, delta: Usage) -> bool:
+        """Add the delta to the quota's status where it counts; say whether it does.
+
+        Raises:
+            Forbidden: There is no room, or the pod does not state what the quota counts.
+        """
+        status = quota.get("status") or {}
+        hard: Mapping[str, Any] = status.get("hard") or {}
+        spec = quota.get("spec") or {}
+        if attempt.new is None or not matches_scopes(attempt.kind, attempt.new, spec):
+            return False
+        counted = {name: value for name, value in delta.items() if name in hard}
+        name = quota["metadata"]["name"]
+        if attempt.kind.resource == "pods" and attempt.operation == "CREATE":
+            missing = unstated(attempt.new, hard)
+            if missing:
+                raise forbid(attempt, f"failed quota: {name}: must specify {missing}")
+        if not counted:
+            return False
+        used = {key: parse(value) for key, value in (status.get("used") or {}).items()}
+        total = {key: used.get(key, ZERO) + value for key, value in counted.items()}
+        over = sorted(
+            key
+            for key, value in total.items()
+            if parse(hard[key]) < value and counted[key].nanos > 0
+        )
+        if over:
+            raise forbid(
+                attempt,
+                f"exceeded quota: {name}, requested: {_listed(over, counted)}, "
+                f"used: {_listed(over, used)}, "
+                f"limited: {_listed(over, {key: parse(hard[key]) for key in over})}",
+            )
+        quota["status"] = {
+            **status,
+            "used": {**(status.get("used") or {}), **{key: str(v) for key, v in total.items()}},
+        }
+        return True
+
+    def _write(self, version: Version, quota: Tree) -> None:
+        metadata = quota["metadata"]
+
+        def body(revision: int) -> bytes:
+            metadata["resourceVersion"] = str(revision)
+            return encode(quota)
+
+        self._store.put(
+            _QUOTAS,
+            version.key,
+            body=body,
+            expected=version.revision,
+            uid=version.uid,
+            labels=version.labels,
+            fields=version.fields,
+            owners=version.owners,
+        )
+
+
+def _listed(names: list[str], values: Mapping[str, Quantity]) -> str:
+    return ",".join(f"{name}={values.get(name, ZERO)}" for name in names)

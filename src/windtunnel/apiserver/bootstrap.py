@@ -1,0 +1,62 @@
+"""What exists on an empty server: namespaces, roles and bindings, classes, the API's own service.
+
+Objects are written once; what an administrator changes afterwards stays changed.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from windtunnel.apiserver.call import fresh_uid
+from windtunnel.apiserver.objects import Objects, shaped
+from windtunnel.apiserver.validation import settle
+from windtunnel.kernel.clock import Clock, rfc3339
+from windtunnel.kinds import recorded
+from windtunnel.kinds.kind import Kind
+from windtunnel.kinds.registry import Catalogue
+from windtunnel.machinery.tree import Key, Tree, key_of
+
+_LEFT_OUT: Final = frozenset(
+    {
+        "/api/v1/componentstatuses",  # made up on request, never stored
+        "/api/v1/configmaps",
+        "/apis/coordination.k8s.io/v1/leases",
+        "/apis/networking.k8s.io/v1/ipaddresses",
+    }
+)
+_FIRST: Final = "/api/v1/namespaces"
+
+
+def bootstrap(objects: Objects, catalogue: Catalogue, clock: Clock) -> None:
+    """Write what is missing of the start-up objects."""
+    recorded_objects = recorded.bootstrap()
+    for path in sorted(recorded_objects, key=lambda path: path != _FIRST):
+        if path in _LEFT_OUT:
+            continue
+        kind = _kind_at(catalogue, path)
+        if kind is None:
+            continue
+        for tree in recorded_objects[path]:
+            if objects.find(kind, key_of(tree)) is None:
+                _write(objects, kind, tree, clock)
+
+
+def _kind_at(catalogue: Catalogue, path: str) -> Kind | None:
+    parts = path.strip("/").split("/")
+    if parts[0] == "api":
+        return catalogue.by_path("", parts[1], parts[2])
+    return catalogue.by_path(parts[1], parts[2], parts[3])
+
+
+def _write(objects: Objects, kind: Kind, tree: Tree, clock: Clock) -> None:
+    metadata = tree["metadata"]
+    status = tree.get("status")
+    settle(kind, tree)
+    if status is not None:
+        tree["status"] = status
+    metadata = tree["metadata"]
+    metadata["uid"], metadata["creationTimestamp"] = fresh_uid(), rfc3339(clock.now())
+    if kind.generation != "none":
+        metadata["generation"] = 1
+    key = Key(metadata.get("namespace") or "", metadata["name"])
+    objects.put(kind, key, shaped(tree), 0)

@@ -1,0 +1,128 @@
+"""One request on its way through the core: what is known of it after the first checks.
+
+Everything minted for a request (time, uid, name suffix) is taken through ``Call`` so that a replay
+of the same request, after a webhook has answered, mints the same.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from windtunnel.apiserver.negotiation import Form
+from windtunnel.apiserver.request import Ask, Reply, Request, User
+from windtunnel.apiserver.routes import Route
+from windtunnel.kernel.clock import rfc3339
+from windtunnel.kinds.kind import Kind
+from windtunnel.machinery.tree import Tree
+
+_SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
+_SUFFIX_LENGTH: Final = 5
+_LONGEST_BASE: Final = 63 - _SUFFIX_LENGTH
+
+
+class ReplyWanted(Exception):
+    """The request cannot go on before an answer from outside is there."""
+
+    def __init__(self, ask: Ask) -> None:
+        super().__init__(ask.key)
+        self.ask = ask
+
+
+def fresh_uid() -> str:
+    """Return a random uid."""
+    raw = bytearray(secrets.token_bytes(16))
+    raw[6] = raw[6] & 0x0F | 0x40
+    raw[8] = raw[8] & 0x3F | 0x80
+    text = raw.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def suffix() -> str:
+    """Return five letters and digits that make a name unlikely to be taken."""
+    return "".join(secrets.choice(_SUFFIX_LETTERS) for _ in range(_SUFFIX_LENGTH))
+
+
+@dataclass(slots=True)
+class Call:
+    """One request for one kind by a known user."""
+
+    request: Request
+    route: Route
+    user: User
+    kind: Kind
+    now: float
+    form: Form = field(default_factory=Form)
+    manager: str = "unknown"
+    dry_run: bool = False
+    validation: str = "Warn"
+    """What becomes of unknown and duplicate fields: Strict, Warn or Ignore."""
+    trusted: bool = False
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def namespace(self) -> str:
+        """The namespace in the path; a namespace itself lies in none."""
+        return self.route.namespace if self.kind.namespaced else ""
+
+    @property
+    def timestamp(self) -> str:
+        """The time of the request, as objects carry it."""
+        return rfc3339(self.now)
+
+    def mint(self, purpose: str, make: Callable[[], Any]) -> Any:
+        """Return what was minted for this purpose, minting it at the first time of asking."""
+        memo = self.request.memo
+        if purpose not in memo:
+            memo[purpose] = make()
+        return memo[purpose]
+
+    def new_uid(self) -> str:
+        """Return the uid of the object that this request creates."""
+        uid: str = self.mint("uid", fresh_uid)
+        return uid
+
+    def generated_name(self, base: str) -> str:
+        """Return the name made from a generateName."""
+        tail: str = self.mint("suffix", suffix)
+        return base[:_LONGEST_BASE] + tail
+
+    def warn(self, text: str) -> None:
+        """Tell the client something that is no refusal; the same text only once."""
+        if text not in self.warnings:
+            self.warnings.append(text)
+
+    def reply_to(self, ask: Ask) -> Reply:
+        """Return the answer to a call outside.
+
+        Raises:
+            ReplyWanted: It has not been made yet.
+        """
+        reply = self.request.answers.get(ask.key)
+        if reply is None:
+            raise ReplyWanted(ask)
+        return reply
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One write, as admission sees it. Mutating rules change ``new`` in place."""
+
+    operation: str
+    """CREATE, UPDATE, DELETE or CONNECT."""
+    call: Call
+    kind: Kind
+    name: str
+    namespace: str
+    new: Tree | None
+    old: Tree | None
+    subresource: str = ""
+    options: Tree = field(default_factory=dict)
+    """The CreateOptions, UpdateOptions, PatchOptions or DeleteOptions of the request."""
+
+    @property
+    def dry_run(self) -> bool:
+        """Whether nothing may come of it."""
+        return self.call.dry_run

@@ -1,0 +1,269 @@
+"""The core: one synchronous call from a request to its outcome.
+
+It wires the rooms of the API server together and walks a request through them: who asks, may they,
+what is asked for, which room answers. It never waits; see ``request`` for how calls to the outside
+fit in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from windtunnel.apiserver.admission import Admission, plugins
+from windtunnel.apiserver.authentication import Authenticator, impersonated
+from windtunnel.apiserver.authorization import Authorizer, asked_by
+from windtunnel.apiserver.binding import Binding
+from windtunnel.apiserver.bootstrap import bootstrap
+from windtunnel.apiserver.call import Call, ReplyWanted
+from windtunnel.apiserver.custom import Customs
+from windtunnel.apiserver.deleting import Deleting
+from windtunnel.apiserver.discovery import Discovery
+from windtunnel.apiserver.evicting import Evicting
+from windtunnel.apiserver.negotiation import Form, accepted
+from windtunnel.apiserver.node_calls import NODE_CALLS, NodeCalls
+from windtunnel.apiserver.objects import Objects
+from windtunnel.apiserver.openapi import OpenApi
+from windtunnel.apiserver.ownership import default_manager
+from windtunnel.apiserver.patching import Patching
+from windtunnel.apiserver.rbac import Rbac
+from windtunnel.apiserver.reading import Reading
+from windtunnel.apiserver.rendering import Tables, refusal_answer, text_answer
+from windtunnel.apiserver.request import Answer, Outcome, Request, User
+from windtunnel.apiserver.reviews import Reviews
+from windtunnel.apiserver.routes import Route, parse
+from windtunnel.apiserver.scaling import Scaling
+from windtunnel.apiserver.server_paths import ServerPaths
+from windtunnel.apiserver.token_requests import TokenRequests
+from windtunnel.apiserver.tokens import Signer
+from windtunnel.apiserver.verbs import Verbs
+from windtunnel.apiserver.watching import Watching
+from windtunnel.apiserver.writing import Writing
+from windtunnel.kernel.clock import Clock
+from windtunnel.kinds.kind import Kind
+from windtunnel.kinds.registry import Catalogue
+from windtunnel.machinery.errors import (
+    ApiError,
+    MethodNotAllowed,
+    NotFound,
+    TooLarge,
+)
+from windtunnel.machinery.tree import Key, Tree
+from windtunnel.store import Store
+
+BODY_LIMIT: Final = 3_145_728
+_UNSERVED: Final = "404 page not found\n"
+_ITSELF: Final = User("system:apiserver", ("system:masters",))
+
+
+class Core:
+    """The API of one cluster over one store."""
+
+    def __init__(
+        self,
+        store: Store,
+        catalogue: Catalogue,
+        clock: Clock,
+        *,
+        signer: Signer | None = None,
+        tokens: Mapping[str, User] | None = None,
+        service_range: str = "10.96.0.0/16",
+        extended_resource_toleration: bool = False,
+    ) -> None:
+        """Wire the API server and write the start-up objects that are missing.
+
+        Args:
+            store: Where objects are kept.
+            catalogue: The kinds that are served; custom kinds are added to it.
+            clock: Tells the time.
+            signer: Signs service-account tokens; None: with a fresh key.
+            tokens: Static bearer tokens.
+            service_range: From which services get their addresses.
+            extended_resource_toleration: Whether that admission plugin is on.
+        """
+        signer = signer or Signer.generate()
+        self.store, self.catalogue, self.clock = store, catalogue, clock
+        self.objects = Objects(store, catalogue)
+        rbac = Rbac(store)
+        self.authenticator = Authenticator(tokens or {}, signer, self._find)
+        self._authorizer = Authorizer(rbac)
+        self.admission = Admission(
+            plugins(
+                store,
+                self._authorizer,
+                rbac,
+                service_range=service_range,
+                extended_resource_toleration=extended_resource_toleration,
+            )
+        )
+        self._tables = Tables(self.objects)
+        self.customs = Customs(store, catalogue, clock)
+        self.reading = Reading(self.objects, self._tables)
+        self.watching = Watching(self.objects, self._tables, clock)
+        self.writing = Writing(self.objects, self.admission)
+        self.patching = Patching(self.objects, self.writing)
+        self.deleting = Deleting(self.objects, self.admission)
+        self.binding = Binding(self.objects, catalogue.by_resource("pods"))
+        self.evicting = Evicting(self.objects, self.reading, self.deleting, catalogue)
+        self._verbs = Verbs(
+            self.objects, self.reading, self.watching, self.writing, self.patching, self.deleting
+        )
+        self._scaling = Scaling(
+            self.objects, self.reading, self.writing, self.patching, self.customs
+        )
+        self._node_calls = NodeCalls(self.objects, self.reading)
+        self._token_requests = TokenRequests(self.objects, self.reading, signer)
+        self._reviews = Reviews(self.authenticator, self._authorizer)
+        self.discovery = Discovery(catalogue)
+        self._paths = ServerPaths(store, self.discovery, OpenApi(catalogue), signer)
+        bootstrap(self.objects, catalogue, clock)
+        self.settle()
+
+    def _find(self, resource: str, key: Key) -> Tree | None:
+        version = self.store.get(resource, key)
+        return None if version is None else version.tree()
+
+    def handle(self, request: Request) -> Outcome:
+        """Answer one request."""
+        warnings: list[str] = []
+        try:
+            return self._handle(request, warnings)
+        except ReplyWanted as wanted:
+            return wanted.ask
+        except ApiError as error:
+            found = refusal_answer(error, warnings=warnings)
+            found.revision = self.store.revision
+            return found
+        finally:
+            if self.customs.pending:
+                self.settle()
+
+    def settle(self) -> None:
+        """Follow changes of custom resource definitions."""
+        self.customs.settle(self._clear)
+
+    def _handle(self, request: Request, warnings: list[str]) -> Outcome:
+        now: float = request.memo.setdefault("now", self.clock.now())
+        user = request.user or self.authenticator.user_of(request, now)
+        route = parse(request.method, request.path, request.query)
+        if not request.trusted:
+            user = self._authorized(request, user, route)
+        if route.malformed:
+            raise NotFound.resource()
+        if not route.is_resource:
+            return self._paths.handle(request)
+        kind = self.catalogue.by_path(route.group, route.version, route.resource)
+        if kind is None:
+            return self._unserved(route)
+        if len(request.body) > BODY_LIMIT:
+            raise TooLarge(f"Request entity too large: limit is {BODY_LIMIT}")
+        call = Call(request, route, user, kind, now, trusted=request.trusted, warnings=warnings)
+        call.manager = request.parameter("fieldManager") or default_manager(
+            request.headers.get("user-agent", "")
+        )
+        if text := self.customs.deprecation(kind):
+            call.warn(text)
+        return self._answered(call)
+
+    def _authorized(self, request: Request, user: User, route: Route) -> User:
+        """Return the user to act as.
+
+        Raises:
+            Forbidden: They may not do this, or not act as somebody else.
+        """
+        asked = asked_by(route)
+        wanted = impersonated(request)
+        if wanted is not None:
+            self._authorizer.require_impersonation(user, wanted, asked)
+            user = wanted
+        self._authorizer.require(user, asked)
+        return user
+
+    def _unserved(self, route: Route) -> Answer:
+        group = route.group
+        if not group or self.discovery.builtin(group):
+            raise NotFound.resource()
+        return text_answer(_UNSERVED, 404)
+
+    def _answered(self, call: Call) -> Outcome:
+        kind, route = call.kind, call.route
+        request = call.request
+        reads_all = route.verb in ("list", "watch")
+        if kind.namespaced and not route.namespace and route.name and not reads_all:
+            raise NotFound.resource()
+        if not kind.namespaced and route.namespace and route.resource != "namespaces":
+            if kind.custom:
+                return text_answer(_UNSERVED, 404)
+            raise NotFound.resource()
+        if route.subresource:
+            return self._subresource(call)
+        if self._reviews.knows(kind.plural):
+            if route.verb != "create":
+                raise MethodNotAllowed
+            call.form = accepted(request.accept)
+            return self._reviews.handle(call)
+        if kind.plural == "bindings" and not kind.group:
+            if route.verb != "create":
+                raise MethodNotAllowed
+            return self.binding.handle(call)
+        self._require_verb(call)
+        call.form = self._form(call)
+        return self._verbs.handle(call)
+
+    def _require_verb(self, call: Call) -> None:
+        kind, route = call.kind, call.route
+        verb = route.verb
+        known = verb in kind.verbs
+        named = bool(route.name) and verb not in ("list", "watch")
+        if verb in ("create", "deletecollection") and named:
+            known = False
+        if verb in ("update", "patch") and not named:
+            known = False
+        if kind.namespaced and not route.namespace and verb not in ("list", "watch"):
+            known = False
+        if not known or call.request.method not in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+            raise MethodNotAllowed
+
+    def _form(self, call: Call) -> Form:
+        accept = call.request.accept
+        return accepted(accept) if accept else Form()
+
+    def _subresource(self, call: Call) -> Outcome:
+        kind, route = call.kind, call.route
+        part = kind.subresources.get(route.subresource)
+        if part is None:
+            raise NotFound.resource()
+        if route.verb not in part.verbs:
+            raise MethodNotAllowed
+        call.form = self._form(call)
+        name = route.subresource
+        if name == "scale":
+            return self._scaling.handle(call)
+        if name in NODE_CALLS:
+            return self._node_calls.handle(call)
+        if name == "binding":
+            return self.binding.handle(call)
+        if name == "eviction":
+            return self.evicting.handle(call)
+        if name == "token":
+            return self._token_requests.handle(call)
+        return self._verbs.handle_part(call)
+
+    def _clear(self, kind: Kind) -> bool:
+        """Delete every object of a kind that is to be served no more."""
+        for version in self.store.list(kind.store):
+            place = f"/apis/{kind.group}/{kind.version}"
+            route = Route(
+                place,
+                "delete",
+                is_resource=True,
+                group=kind.group,
+                version=kind.version,
+                namespace=version.key.namespace,
+                resource=kind.plural,
+                name=version.key.name,
+            )
+            request = Request("DELETE", place, trusted=True)
+            call = Call(request, route, _ITSELF, kind, self.clock.now(), trusted=True)
+            self._verbs.delete_quietly(call, version)
+        return not self.store.count(kind.store)

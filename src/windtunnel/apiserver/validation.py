@@ -1,0 +1,111 @@
+"""Turns a request's body into an object whose shape is sound, warning of what it drops."""
+
+from __future__ import annotations
+
+from windtunnel.apiserver.bodies import cannot_handle, duplicates, read_object
+from windtunnel.apiserver.call import Call
+from windtunnel.apiserver.negotiation import JSON, body_form
+from windtunnel.kinds.kind import Kind
+from windtunnel.machinery.errors import BadRequest, Invalid
+from windtunnel.machinery.schema import (
+    decode_check,
+    fill_custom_defaults,
+    fill_defaults,
+    prune,
+)
+from windtunnel.machinery.tree import Tree
+from windtunnel.machinery.violations import Violation
+
+
+def read_body(call: Call, kind: Kind | None = None) -> Tree:
+    """Return the object in the request's body, checked against its shape.
+
+    Args:
+        call: The request; warnings go there.
+        kind: What the body must be, where it is not the path's kind (``Scale``, ``Binding``).
+
+    Raises:
+        BadRequest: It is no such object, or strict validation finds unknown or repeated fields.
+    """
+    wanted = kind or call.kind
+    request = call.request
+    media = body_form(request.content_type)
+    tree = read_object(wanted, media, request.body)
+    doubles: list[str] = []
+    if media == JSON and call.validation != "Ignore" and not call.trusted:
+        doubles = [f'duplicate field "{path}"' for path in duplicates(request.body, tree)]
+    unknown = drop_unknown(wanted, tree)
+    report(call, wanted, [*doubles, *unknown])
+    return tree
+
+
+def drop_unknown(kind: Kind, tree: Tree) -> list[str]:
+    """Drop fields that the kind does not have, and say which.
+
+    Raises:
+        BadRequest: A field is of the wrong type (custom kinds are judged later, by their schema).
+    """
+    structure = kind.structure()
+    if kind.custom:
+        return [f'unknown field "{path}"' for path in prune(structure, tree)]
+    findings = decode_check(structure, tree, kind=kind.kind, version=kind.version)
+    return list(findings.warnings) if findings.unknown else []
+
+
+def report(call: Call, kind: Kind, findings: list[str]) -> None:
+    """Refuse, warn of or ignore fields that were dropped, as the client wishes.
+
+    Raises:
+        BadRequest: It wishes to be refused.
+    """
+    if not findings or call.validation == "Ignore":
+        return
+    if call.validation == "Strict":
+        raise cannot_handle(kind, "strict decoding error: " + ", ".join(findings))
+    for finding in findings:
+        call.warn(finding)
+
+
+def set_defaults(kind: Kind, tree: Tree) -> None:
+    """Set the defaults of an object whose shape has been checked, in place."""
+    if kind.custom:
+        fill_custom_defaults(kind.structure(), tree)
+    else:
+        kind.rules.default(tree)
+
+
+def settle(kind: Kind, tree: Tree) -> None:
+    """Bring an object that was never decoded into the shape of a decoded one, in place."""
+    if not kind.custom:
+        fill_defaults(kind.structure(), tree)
+    set_defaults(kind, tree)
+
+
+def patched_badly(value: str, why: str) -> Invalid:
+    """Return the refusal of a patch whose result is not sound."""
+    shown = Violation("patch", "FieldValueInvalid", f"Invalid value: {value}: {why}")
+    return Invalid("", "", "", [shown])
+
+
+def check_patched(call: Call, tree: Tree, shown: str) -> None:
+    """Check the shape of a patched object, in place.
+
+    Args:
+        call: The request; warnings go there.
+        tree: The object after the patch.
+        shown: What an error prints as the offending value.
+
+    Raises:
+        Invalid: A field is of the wrong type, or unknown under strict validation.
+    """
+    prefix = f'{call.kind.kind} in version "{call.kind.version}" cannot be handled as a '
+    prefix += f"{call.kind.kind}: "
+    try:
+        findings = drop_unknown(call.kind, tree)
+    except BadRequest as mistake:
+        raise patched_badly(shown, mistake.message.removeprefix(prefix)) from None
+    if findings and call.validation == "Strict":
+        raise patched_badly(shown, "strict decoding error: " + ", ".join(findings))
+    if call.validation == "Warn":
+        for finding in findings:
+            call.warn(finding)
