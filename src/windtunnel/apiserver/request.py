@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 BODY_LIMIT: Final = 3_145_728
-"""A longer body is refused, once it is known who asks; the edge hands over one byte more at most."""
+"""A longer body is refused once it is known who asks; the edge hands over at most a byte more."""
 
 
 @dataclass(frozen=True, slots=True)

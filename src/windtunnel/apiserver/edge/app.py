@@ -16,16 +16,15 @@ from windtunnel.apiserver.edge.asks import Asks
 from windtunnel.apiserver.edge.gate import Gate
 from windtunnel.apiserver.edge.protocol import CERTIFICATE
 from windtunnel.apiserver.edge.streams import Pump
-from windtunnel.apiserver.request import Answer, Ask, Outcome, Request, Stream
+from windtunnel.apiserver.request import BODY_LIMIT, Answer, Ask, Outcome, Request, Stream
 from windtunnel.kernel import Clock
-from windtunnel.machinery.errors import ApiError, InternalError, Timeout, TooLarge
+from windtunnel.machinery.errors import ApiError, InternalError, Timeout
 from windtunnel.machinery.tree import encode
 from windtunnel.store import CommitFailed, Store
 
 Handle = Callable[[Request], Outcome]
 """``Core.handle``."""
 
-BODY_LIMIT: Final = 3145728
 _DRAINED_BODY: Final = 4 * BODY_LIMIT
 """How much of a body over the limit is still read, so that the client gets to see the refusal."""
 _REQUEST_SECONDS: Final = 60.0
@@ -149,11 +148,14 @@ def _request(scope: Any) -> Request:
 
 
 async def _whole_body(receive: Any) -> bytes | None:
-    """Return the body, or None when the client has left before all of it was there."""
+    """Return the body, or None when the client has left before all of it was there.
+
+    Of a body over the limit so much is returned that the core sees that it is too long.
+    """
     message = await receive()
     if message["type"] == "http.disconnect":
         return None
-    if not message["more_body"] and len(message["body"]) <= BODY_LIMIT:
+    if not message["more_body"]:
         body: bytes = message["body"]
         return body
     pieces, size = [message["body"]], len(message["body"])
@@ -163,14 +165,12 @@ async def _whole_body(receive: Any) -> bytes | None:
                 message = await receive()
                 if message["type"] == "http.disconnect":
                     return None
-                size += len(message["body"])
                 if size <= BODY_LIMIT:
                     pieces.append(message["body"])
+                size += len(message["body"])
     except TimeoutError as error:
         raise Timeout("Timeout: the body of the request did not arrive", details={}) from error
-    if size > BODY_LIMIT:
-        raise TooLarge(f"Request entity too large: limit is {BODY_LIMIT}")
-    return b"".join(pieces)
+    return b"".join(pieces)[: BODY_LIMIT + 1]
 
 
 def _refused(refusal: ApiError) -> Answer:
