@@ -68,7 +68,8 @@ def read_yaml(text: bytes) -> Any:
 def _yaml_words(error: yaml.YAMLError) -> str:
     problem = getattr(error, "problem", None) or str(error)
     mark = getattr(error, "problem_mark", None)
-    line = f"line {mark.line + 1}: " if mark is not None else ""
+    number = 0 if mark is None else mark.line + isinstance(error, yaml.scanner.ScannerError)
+    line = f"line {number}: " if number else ""
     return f"error converting YAML to JSON: yaml: {line}{problem}"
 
 

@@ -15,7 +15,7 @@ from windtunnel.apiserver.objects import Objects
 from windtunnel.apiserver.options import WriteOptions, write_options
 from windtunnel.apiserver.ownership import ignored
 from windtunnel.apiserver.validation import check_patched, set_defaults, settle
-from windtunnel.apiserver.writing import Writing, Written, place, require_name
+from windtunnel.apiserver.writing import Writing, Written, place, require_name, require_namespace
 from windtunnel.kinds.kind import Kind
 from windtunnel.machinery.apply import apply_patch
 from windtunnel.machinery.errors import BadRequest, Conflict
@@ -55,7 +55,7 @@ class Patching:
             new, shown = change(old)
             metadata = new.get("metadata")
             place_patched(call, new, metadata)
-            check_patched(call, new, shown)
+            check_patched(call, new, shown, status_only=subresource == "status")
             set_defaults(call.kind, new)
             return new
 
@@ -114,6 +114,7 @@ class Patching:
             applied["metadata"].pop("resourceVersion", None)
             tree = apply_patch(None, applied, kind.structure(), **common)
             tree["kind"], tree["apiVersion"] = kind.kind, kind.api_version
+            settle(kind, tree)
             return self._writing.create(
                 call, tree, options=options.tree("PatchOptions"), own=_owned_already
             )
@@ -181,7 +182,7 @@ def read_applied(call: Call) -> Tree:
         applied["metadata"] = {}
     if applied["metadata"].get("managedFields"):
         raise BadRequest("metadata.managedFields must be nil")
-    place(call, applied)
+    require_namespace(call, applied["metadata"])
     require_name(call, applied)
     return applied
 

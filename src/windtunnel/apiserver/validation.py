@@ -49,7 +49,7 @@ def drop_unknown(kind: Kind, tree: Tree) -> list[str]:
     if kind.custom:
         return [f'unknown field "{path}"' for path in prune(structure, tree)]
     findings = decode_check(structure, tree, kind=kind.kind, version=kind.version)
-    return list(findings.warnings) if findings.unknown else []
+    return findings.texts()
 
 
 def report(call: Call, kind: Kind, findings: list[str]) -> None:
@@ -87,13 +87,42 @@ def patched_badly(value: str, why: str) -> Invalid:
     return Invalid("", "", "", [shown])
 
 
-def check_patched(call: Call, tree: Tree, shown: str) -> None:
+def status_of(tree: Tree) -> Tree:
+    """Return the part of an object that a write to its status can change.
+
+    The rest comes from the stored object, whose shape is known to be sound; for a pod that is most
+    of the work.
+    """
+    return {
+        field: tree[field] for field in ("kind", "apiVersion", "metadata", "status") if field in tree
+    }
+
+
+def settle_status(kind: Kind, tree: Tree) -> None:
+    """Bring a status that was never decoded into the shape of a decoded one, in place."""
+    if not kind.custom:
+        part = status_of(tree)
+        fill_defaults(kind.structure(), part)
+        _take_status(tree, part)
+    set_defaults(kind, tree)
+
+
+def _take_status(tree: Tree, part: Tree) -> None:
+    for field in ("metadata", "status"):
+        if field in part:
+            tree[field] = part[field]
+        else:
+            tree.pop(field, None)
+
+
+def check_patched(call: Call, tree: Tree, shown: str, *, status_only: bool = False) -> None:
     """Check the shape of a patched object, in place.
 
     Args:
         call: The request; warnings go there.
         tree: The object after the patch.
         shown: What an error prints as the offending value.
+        status_only: Whether nothing but the status of the patched object counts.
 
     Raises:
         Invalid: A field is of the wrong type, or unknown under strict validation.
@@ -101,7 +130,12 @@ def check_patched(call: Call, tree: Tree, shown: str) -> None:
     prefix = f'{call.kind.kind} in version "{call.kind.version}" cannot be handled as a '
     prefix += f"{call.kind.kind}: "
     try:
-        findings = drop_unknown(call.kind, tree)
+        if status_only and not call.kind.custom:
+            part = status_of(tree)
+            findings = drop_unknown(call.kind, part)
+            _take_status(tree, part)
+        else:
+            findings = drop_unknown(call.kind, tree)
     except BadRequest as mistake:
         raise patched_badly(shown, mistake.message.removeprefix(prefix)) from None
     if findings and call.validation == "Strict":

@@ -66,14 +66,23 @@ def place(call: Call, tree: Tree) -> Tree:
     metadata = tree.get("metadata")
     if not isinstance(metadata, dict):
         metadata = tree["metadata"] = {}
-    namespace = metadata.get("namespace") or ""
+    require_namespace(call, metadata)
     if call.kind.namespaced:
-        if namespace and namespace != call.namespace:
-            raise BadRequest(_WRONG_NAMESPACE)
         metadata["namespace"] = call.namespace
-    elif call.kind.resource != "namespaces" or namespace:
+    else:
         metadata.pop("namespace", None)
     return metadata
+
+
+def require_namespace(call: Call, metadata: Tree) -> None:
+    """Refuse an object that names another namespace than the path.
+
+    Raises:
+        BadRequest: It does.
+    """
+    namespace = metadata.get("namespace") or ""
+    if call.kind.namespaced and namespace not in ("", call.namespace):
+        raise BadRequest(_WRONG_NAMESPACE)
 
 
 def require_name(call: Call, tree: Tree) -> None:
@@ -235,7 +244,8 @@ class Writing:
         if given in ("", "0"):
             if put and kind.needs_revision_on_put:
                 why = invalid("metadata.resourceVersion", 0, "must be specified for an update")
-                raise Invalid(kind.kind, kind.group, name, [why])
+                # The real server names the resource here, not the kind.
+                raise Invalid(kind.plural, kind.group, name, [why])
             metadata["resourceVersion"] = current
         elif given != current:
             raise conflict(kind, name)
@@ -284,7 +294,8 @@ class Writing:
         if _goes_now(kind, new):
             if call.dry_run:
                 return Written(new, None, removed=True)
-            version = self._objects.remove(kind, present, new)
+            # Watchers see the last state that was stored, not the one that let it go.
+            version = self._objects.remove(kind, present)
             return Written(new, version, removed=True)
         if call.dry_run:
             return Written(new, None)

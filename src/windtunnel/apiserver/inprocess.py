@@ -1,0 +1,338 @@
+"""The API server without HTTP, for our own parts: a ``client.Client`` over the core.
+
+Its writes skip validation, for our own parts write sound objects; they are admitted, owned and
+stored like anybody's. A write that has to ask a webhook is parked: the caller is told when the
+reply is there, and the same write, made again, goes on with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+from windtunnel.apiserver.authentication import AUTHENTICATED, MASTERS
+from windtunnel.apiserver.call import Call, ReplyWanted
+from windtunnel.apiserver.core import Core
+from windtunnel.apiserver.negotiation import Form
+from windtunnel.apiserver.options import DeleteOptions
+from windtunnel.apiserver.ownership import ignored
+from windtunnel.apiserver.request import Ask, Reply, Request, User
+from windtunnel.apiserver.routes import Route
+from windtunnel.apiserver.selection import Selection, select
+from windtunnel.apiserver.validation import settle, settle_status
+from windtunnel.apiserver.writing import Written
+from windtunnel.client import Change, Deliver, Write
+from windtunnel.client.protocol import ChangeType
+from windtunnel.errors import BrokenInvariant
+from windtunnel.kernel import Parked
+from windtunnel.kinds.kind import Kind
+from windtunnel.machinery.apply import apply_patch
+from windtunnel.machinery.errors import ApiError, NotFound
+from windtunnel.machinery.patches import merge_patch, strategic_patch
+from windtunnel.machinery.tree import Key, Tree, key_of
+from windtunnel.store import Version
+
+StartAsk = Callable[[Ask, Callable[[Reply], None]], None]
+"""Makes a call outside and tells when the reply is there."""
+
+_PLAIN: Final = Form()
+_NOBODY_ASKS: Final = Reply(error="nothing can be asked from within this cluster")
+_Place = tuple[str, str, Key, str]
+
+
+class LocalClient:
+    """Speaks to the core as one user with one field manager."""
+
+    def __init__(
+        self, core: Core, user: str, manager: str, *, asks: StartAsk | None = None
+    ) -> None:
+        """Make a client.
+
+        Args:
+            core: The API.
+            user: Whom webhooks and field ownership name; one of the masters.
+            manager: The field manager.
+            asks: Calls webhooks; None: none can be called, and theirs fail.
+        """
+        self._core = core
+        self._user = User(user, (MASTERS, AUTHENTICATED))
+        self._manager = manager
+        self._asks = asks
+        self._kinds: dict[str, tuple[int, Kind]] = {}
+        self._parked: dict[_Place, Request] = {}
+
+    # Reading
+
+    def get(self, resource: str, key: Key) -> Tree | None:
+        """Return the object, or None where there is none."""
+        kind = self._kind(resource)
+        version = self._core.objects.find(kind, key)
+        return None if version is None else self._core.objects.tree(kind, version)
+
+    def list(
+        self, resource: str, namespace: str = "", label_selector: str = "", field_selector: str = ""
+    ) -> list[Tree]:
+        """Return matching objects in key order."""
+        kind, objects = self._kind(resource), self._core.objects
+        selection = select(objects, kind, label_selector, field_selector)
+        return [
+            objects.tree(kind, version)
+            for version in self._core.store.list(kind.store, namespace)
+            if selection.matches(version)
+        ]
+
+    def watch(
+        self, resource: str, deliver: Deliver, *, namespace: str = "", field_selector: str = ""
+    ) -> Callable[[], None]:
+        """Deliver what exists, SYNCED, then every change; returns how to stop."""
+        kind, objects = self._kind(resource), self._core.objects
+        store = self._core.store
+        selection = select(objects, kind, "", field_selector)
+
+        def send(type_: ChangeType, version: Version, revision: int) -> None:
+            deliver(Change(type_, version.key, revision, objects.json(kind, version)))
+
+        for version in store.list(kind.store, namespace):
+            if selection.matches(version):
+                send("ADDED", version, version.revision)
+        deliver(Change("SYNCED", Key("", ""), store.revision, b""))
+
+        def changed(version: Version) -> None:
+            if namespace and version.key.namespace != namespace:
+                return
+            found = _seen(selection, version)
+            if found is not None:
+                send(found[0], found[1], version.revision)
+
+        return store.subscribe(kind.store, changed)
+
+    # Writing
+
+    def create(self, resource: str, tree: Tree) -> Tree:
+        """Create the object named in its metadata and return it as stored."""
+        key = key_of(tree)
+        kind = self._kind(resource)
+        tree.setdefault("kind", kind.kind)
+        tree.setdefault("apiVersion", kind.api_version)
+        return self._write(
+            kind, "create", key, lambda call: self._core.writing.create(call, tree, options={})
+        ).tree
+
+    def update(self, resource: str, tree: Tree) -> Tree:
+        """Replace the object (its resourceVersion, where given, must be current)."""
+        return self._update(resource, tree, "")
+
+    def update_status(self, resource: str, tree: Tree) -> Tree:
+        """Replace the object's status."""
+        return self._update(resource, tree, "status")
+
+    def _update(self, resource: str, tree: Tree, subresource: str) -> Tree:
+        kind = self._kind(resource)
+        (settle_status if subresource else settle)(kind, tree)
+        return self._change(kind, key_of(tree), lambda _: tree, subresource, verb="update")
+
+    def patch(
+        self,
+        resource: str,
+        key: Key,
+        patch: Tree,
+        *,
+        subresource: str = "",
+        strategic: bool = False,
+    ) -> Tree:
+        """Merge-patch (or strategic-merge-patch) the object or a subresource."""
+        kind = self._kind(resource)
+
+        def change(old: Tree) -> Tree:
+            if strategic and not kind.custom:
+                new = strategic_patch(old, patch, kind.structure())
+            else:
+                new = merge_patch(old, patch)
+            (settle_status if subresource == "status" else settle)(kind, new)
+            return new
+
+        return self._change(kind, key, change, subresource, verb="patch")
+
+    def apply(self, resource: str, tree: Tree, *, manager: str = "", force: bool = False) -> Tree:
+        """Server-side apply as ``manager`` (this client's own by default)."""
+        kind, key = self._kind(resource), key_of(tree)
+        core = self._core
+
+        def write(call: Call) -> Written:
+            call.manager = manager or self._manager
+            common: dict[str, Any] = {
+                "manager": call.manager,
+                "force": force,
+                "api_version": kind.api_version,
+                "now": call.timestamp,
+                "ignore": ignored(kind, ""),
+            }
+            structure = kind.structure()
+            if core.objects.find(kind, key) is None:
+                made = apply_patch(None, tree, structure, **common)
+                made["kind"], made["apiVersion"] = kind.kind, kind.api_version
+                return core.writing.create(call, made, options={}, own=lambda *_: None)
+
+            def change(old: Tree) -> Tree:
+                new = apply_patch(old, tree, structure, **common)
+                settle(kind, new)
+                return new
+
+            return core.writing.update(call, change, options={}, own=lambda *_: None)
+
+        return self._write(kind, "patch", key, write).tree
+
+    def delete(
+        self,
+        resource: str,
+        key: Key,
+        *,
+        uid: str = "",
+        grace_seconds: int | None = None,
+        propagation: str = "",
+    ) -> None:
+        """Delete the object; ``uid``, where given, must match. Missing objects raise NotFound."""
+        kind, core = self._kind(resource), self._core
+        options = DeleteOptions(grace_seconds, propagation or None, uid=uid)
+
+        def write(call: Call) -> None:
+            version = core.objects.find(kind, key)
+            if version is None:
+                raise NotFound.of(kind.plural, kind.group, key.name)
+            core.deleting.delete(call, version, options)
+
+        self._write(kind, "delete", key, write)
+
+    def bind(self, key: Key, node: str, uid: str = "") -> None:
+        """Bind a pod to a node."""
+        self._core.binding.bind(key, node, now=self._core.clock.now(), uid=uid)
+
+    def evict(self, key: Key) -> None:
+        """Evict a pod, honouring disruption budgets."""
+        self._write(self._kind("pods"), "create", key, self._core.evicting.evict, "eviction")
+
+    def write_many(self, writes: Sequence[Write]) -> Iterable[Exception | None]:
+        """Do many writes at once; one outcome a write, in order. None of them stops the rest."""
+        outcomes: list[Exception | None] = []
+        for write in writes:
+            try:
+                self._one(write)
+            except BrokenInvariant:
+                raise
+            except (ApiError, Parked) as refusal:
+                outcomes.append(refusal)
+            else:
+                outcomes.append(None)
+        return outcomes
+
+    def _one(self, write: Write) -> None:
+        resource, key, body = write.resource, write.key, write.body
+        match write.verb:
+            case "create":
+                self.create(resource, body)
+            case "update":
+                self.update(resource, body)
+            case "update_status":
+                self.update_status(resource, body)
+            case "patch":
+                self.patch(resource, key, body, strategic=True)
+            case "patch_status":
+                self.patch(resource, key, body, subresource="status", strategic=True)
+            case "bind":
+                target, metadata = body.get("target") or {}, body.get("metadata") or {}
+                self.bind(key, target.get("name") or "", metadata.get("uid") or "")
+            case "delete":
+                preconditions = body.get("preconditions") or {}
+                self.delete(
+                    resource,
+                    key,
+                    uid=preconditions.get("uid") or "",
+                    grace_seconds=body.get("gracePeriodSeconds"),
+                    propagation=body.get("propagationPolicy") or "",
+                )
+
+    def _kind(self, resource: str) -> Kind:
+        generation = self._core.catalogue.generation
+        known = self._kinds.get(resource)
+        if known is not None and known[0] == generation:
+            return known[1]
+        try:
+            kind = self._core.catalogue.by_resource(resource)
+        except KeyError:
+            raise NotFound.resource() from None
+        self._kinds[resource] = (generation, kind)
+        return kind
+
+    def _change(
+        self, kind: Kind, key: Key, change: Callable[[Tree], Tree], subresource: str, verb: str
+    ) -> Tree:
+        return self._write(
+            kind,
+            verb,
+            key,
+            lambda call: self._core.writing.update(
+                call, change, options={}, subresource=subresource
+            ),
+            subresource,
+        ).tree
+
+    def _write(
+        self,
+        kind: Kind,
+        verb: str,
+        key: Key,
+        write: Callable[[Call], Any],
+        subresource: str = "",
+    ) -> Any:
+        core = self._core
+        place = (verb, kind.resource, key, subresource)
+        request = self._parked.pop(place, None) if self._parked else None
+        if request is None:
+            request = Request(verb, "", trusted=True)
+        now: float = request.memo.setdefault("now", core.clock.now())
+        route = Route(
+            "", verb, True, kind.group, kind.version, key.namespace, kind.plural, key.name,
+            subresource,
+        )  # fmt: skip
+        call = Call(request, route, self._user, kind, now, _PLAIN, self._manager, trusted=True)
+        try:
+            return write(call)
+        except ReplyWanted as wanted:
+            return self._park(place, request, wanted.ask, lambda: write(call))
+        finally:
+            if core.customs.pending:
+                core.settle()
+
+    def _park(self, place: _Place, request: Request, ask: Ask, again: Callable[[], Any]) -> Any:
+        """Have the ask made, and raise how to wait for it."""
+        if self._asks is None:
+            request.answers[ask.key] = _NOBODY_ASKS
+            try:
+                return again()
+            except ReplyWanted as wanted:
+                return self._park(place, request, wanted.ask, again)
+        self._parked[place] = request
+        waiting: list[Callable[[], None]] = []
+
+        def done(reply: Reply) -> None:
+            request.answers[ask.key] = reply
+            for each in waiting:
+                each()
+
+        self._asks(ask, done)
+        raise Parked(waiting.append)
+
+
+def _seen(selection: Selection, version: Version) -> tuple[ChangeType, Version] | None:
+    """Return what a change is to somebody who sees only the selected objects."""
+    if selection.empty:
+        return version.type, version
+    before = version.previous
+    was = before is not None and selection.matches(before)
+    if version.type == "DELETED":
+        return ("DELETED", version) if was else None
+    if selection.matches(version):
+        return ("MODIFIED" if was else "ADDED"), version
+    if was and before is not None:
+        return "DELETED", before
+    return None
