@@ -9,14 +9,16 @@ Source: evanphx/json-patch v4 as used by kube-apiserver v1.36.
 from __future__ import annotations
 
 import copy
-from typing import Any
+import re
+from typing import Any, Final
 
 from windtunnel.machinery.errors import BadRequest, TooLarge
 from windtunnel.machinery.patches.refusals import PatchFailed, must_be_array
 from windtunnel.machinery.schema.structure import MISSING
 from windtunnel.machinery.tree import Tree, decode, encode
 
-_MOST_OPERATIONS = 10_000
+_MOST_OPERATIONS: Final = 10_000
+_POSITION: Final = re.compile(r"[+-]?[0-9]{1,9}")
 
 
 def json_patch(tree: Any, operations: Any) -> Any:
@@ -71,10 +73,8 @@ def _apply(tree: Any, operation: Tree) -> Any:
 
 
 def _value(operation: Tree) -> Any:
-    if "value" not in operation:
-        raise PatchFailed
     # The operations may be applied again after a race, so what enters the tree is a copy.
-    value = operation["value"]
+    value = operation.get("value")
     return copy.deepcopy(value) if isinstance(value, (dict, list)) else value
 
 
@@ -91,10 +91,9 @@ def _pointer(text: Any) -> list[str]:
 
 def _position(step: str, size: int) -> int:
     """Return a position in a list of this size; negative ones count from the end."""
-    try:
-        position = int(step)
-    except ValueError:
-        raise PatchFailed from None
+    if not _POSITION.fullmatch(step):
+        raise PatchFailed
+    position = int(step)
     if not -size <= position < size:
         raise PatchFailed
     return position if position >= 0 else position + size

@@ -29,6 +29,35 @@ as null; and an empty list of managed fields means something other than none."""
 _SCHEMA_OR = "JSONSchemaPropsOr"
 
 
+_NAMED_TEXTS = {
+    ("Container", "imagePullPolicy"): "v1.PullPolicy",
+    ("Container", "terminationMessagePolicy"): "v1.TerminationMessagePolicy",
+    ("ContainerPort", "protocol"): "v1.Protocol",
+    ("CronJobSpec", "concurrencyPolicy"): "v1.ConcurrencyPolicy",
+    ("DeploymentStrategy", "type"): "v1.DeploymentStrategyType",
+    ("JobSpec", "completionMode"): "v1.CompletionMode",
+    ("LabelSelectorRequirement", "operator"): "v1.LabelSelectorOperator",
+    ("NodeSelectorRequirement", "operator"): "v1.NodeSelectorOperator",
+    ("ObjectMeta", "uid"): "types.UID",
+    ("OwnerReference", "uid"): "types.UID",
+    ("PersistentVolumeClaimSpec", "volumeMode"): "v1.PersistentVolumeMode",
+    ("PodSpec", "dnsPolicy"): "v1.DNSPolicy",
+    ("PodSpec", "preemptionPolicy"): "v1.PreemptionPolicy",
+    ("PodSpec", "restartPolicy"): "v1.RestartPolicy",
+    ("PodStatus", "phase"): "v1.PodPhase",
+    ("PriorityClass", "preemptionPolicy"): "v1.PreemptionPolicy",
+    ("Secret", "type"): "v1.SecretType",
+    ("ServicePort", "protocol"): "v1.Protocol",
+    ("ServiceSpec", "sessionAffinity"): "v1.ServiceAffinity",
+    ("ServiceSpec", "type"): "v1.ServiceType",
+    ("Taint", "effect"): "v1.TaintEffect",
+    ("Toleration", "effect"): "v1.TaintEffect",
+    ("Toleration", "operator"): "v1.TolerationOperator",
+    ("TopologySpreadConstraint", "whenUnsatisfiable"): "v1.UnsatisfiableConstraintAction",
+}
+"""Texts with a Go type of their own, which OpenAPI does not tell; decode errors print it."""
+
+
 class _Fact(NamedTuple):
     """How the Go type holds a field."""
 
@@ -135,7 +164,8 @@ class Models:
                 )
             case "string" | "integer" | "number" | "boolean":
                 name = "bytes" if schema.get("format") == "byte" else kind
-                return Structure(name, go_type=self._go_type(schema), **common)
+                go_type = _NAMED_TEXTS.get((owner, field)) or self._go_type(schema)
+                return Structure(name, go_type=go_type, **common)
         return Structure("any", **common)
 
     def _reference(
