@@ -1,0 +1,93 @@
+"""Completed and failed indexes of an indexed job, as text like ``1,3-5``.
+
+Read by validation and by the job controller. Source: batch/v1 of v1.36.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Interval(NamedTuple):
+    """Indexes from ``first`` to ``last``, both included."""
+
+    first: int
+    last: int
+
+
+class MalformedIndexes(ValueError):
+    """The text is no increasing list of intervals; the message says why."""
+
+
+def _number(text: str, completions: int) -> int:
+    digits = text[1:] if text[:1] in ("-", "+") else text
+    if not (digits.isascii() and digits.isdigit()):
+        raise MalformedIndexes(f'cannot convert string to integer for index: "{text}"')
+    if int(text) >= completions:
+        raise MalformedIndexes(f'too large index: "{text}"')
+    return int(text)
+
+
+def _interval(text: str, completions: int) -> Interval:
+    ends = text.split("-")
+    if len(ends) > 2:
+        raise MalformedIndexes(
+            f'the fragment "{text}" violates the requirement that an index interval can have at'
+            " most two parts separated by '-'"
+        )
+    first = _number(ends[0], completions)
+    if len(ends) == 1:
+        return Interval(first, first)
+    last = _number(ends[1], completions)
+    if first >= last:
+        raise MalformedIndexes(f"non-increasing order, previous: {first}, current: {last}")
+    return Interval(first, last)
+
+
+def parse_indexes(text: str, completions: int) -> list[Interval]:
+    """Return the intervals that ``text`` spells, in order.
+
+    Raises:
+        MalformedIndexes: It spells none, is out of order, or goes beyond ``completions``.
+    """
+    found: list[Interval] = []
+    for part in text.split(",") if text else ():
+        interval = _interval(part, completions)
+        if found and found[-1].last >= interval.first:
+            raise MalformedIndexes(
+                f"non-increasing order, previous: {found[-1].last}, current: {interval.first}"
+            )
+        found.append(interval)
+    return found
+
+
+def count_indexes(intervals: Iterable[Interval]) -> int:
+    """Return how many indexes the intervals hold."""
+    return sum(last - first + 1 for first, last in intervals)
+
+
+def format_indexes(indexes: Iterable[int]) -> str:
+    """Return the text of these indexes; two neighbours already make an interval."""
+    runs: list[Interval] = []
+    for index in sorted(set(indexes)):
+        if runs and index == runs[-1].last + 1:
+            runs[-1] = Interval(runs[-1].first, index)
+        else:
+            runs.append(Interval(index, index))
+    return ",".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)
+
+
+def first_shared_index(completed: str, failed: str, completions: int) -> int | None:
+    """Return the first index that both texts hold; None where there is none or one is broken."""
+    try:
+        left, right = parse_indexes(completed, completions), parse_indexes(failed, completions)
+    except MalformedIndexes:
+        return None
+    shared = [
+        max(one.first, other.first)
+        for one in left
+        for other in right
+        if one.first <= other.last and other.first <= one.last
+    ]
+    return min(shared, default=None)
