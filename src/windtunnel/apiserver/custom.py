@@ -97,8 +97,8 @@ def _rules(version: Tree, structure: Callable[[], Structure], *, has_status: boo
         prepare_update=prepare_update,
         prepare_status=prepare_status,
         validate_create=lambda tree: validate_custom(structure(), tree),
-        validate_update=lambda new, old: validate_custom(structure(), new, old),
-        validate_status=lambda new, old: validate_custom(structure(), new, old),
+        validate_update=lambda new, old: validate_custom(structure(), new),
+        validate_status=lambda new, old: validate_custom(structure(), new),
         selectable=fields,
         cells=cells,
     )
@@ -169,6 +169,25 @@ def _kind(spec: Tree, version: Tree, storage: str) -> Kind:
         generation="custom",
         needs_revision_on_put=True,
         custom=True,
+    )
+
+
+def announce_end(definition: Tree, stamp: str) -> None:
+    """Say in a definition's status that it and its objects are about to go."""
+    conditions = definition.setdefault("status", {}).setdefault("conditions", [])
+    if any(each["type"] == "Terminating" for each in conditions):
+        return
+    conditions.append(
+        {
+            "type": "Terminating",
+            "status": "True",
+            "lastTransitionTime": stamp,
+            "reason": "InstanceDeletionPending",
+            "message": (
+                "CustomResourceDefinition marked for deletion; CustomResource deletion will begin "
+                "soon"
+            ),
+        }
     )
 
 
@@ -314,23 +333,11 @@ class Customs:
 
     def _clean_up(self, name: str, version: Version, definition: Tree, clear: Clear) -> None:
         """Delete the objects of a definition that goes, and the definition after the last."""
-        metadata, status = definition["metadata"], definition.setdefault("status", {})
+        metadata = definition["metadata"]
         finalizers = list(metadata.get("finalizers") or ())
         if FINALIZER not in finalizers:
             return
-        if name not in self._going:
-            self._going.add(name)
-            conditions = status.setdefault("conditions", [])
-            conditions.append(
-                {
-                    "type": "Terminating",
-                    "status": "True",
-                    "lastTransitionTime": rfc3339(self._clock.now()),
-                    "reason": "InstanceDeletionInProgress",
-                    "message": "CustomResource deletion is in progress",
-                }
-            )
-            version = self._write(version, definition)
+        self._going.add(name)
         kinds = self._kinds.get(name, [])
         if kinds and not clear(kinds[0]):
             return

@@ -12,6 +12,7 @@ from typing import Final
 
 from windtunnel.apiserver.admission import Admission
 from windtunnel.apiserver.call import Attempt, Call
+from windtunnel.apiserver.custom import DEFINITIONS, announce_end
 from windtunnel.apiserver.objects import Objects, shaped
 from windtunnel.apiserver.options import DeleteOptions
 from windtunnel.kernel.clock import parse_rfc3339, rfc3339
@@ -116,7 +117,8 @@ class Deleting:
         _require_same(kind, version.key.name, tree["metadata"], options)
         if kind.resource == "namespaces":
             return self._delete_namespace(call, version, tree)
-        if kind.resource == "customresourcedefinitions.apiextensions.k8s.io":
+        if kind.resource == DEFINITIONS:
+            announce_end(tree, call.timestamp)
             return self._mark(call, version, tree, bump=False, grace=None)
         unsaid = options.propagation is None and options.orphan is None
         if unsaid and kind.resource == "jobs.batch":

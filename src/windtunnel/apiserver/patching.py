@@ -23,6 +23,8 @@ from windtunnel.machinery.patches import json_patch, merge_patch, strategic_patc
 from windtunnel.machinery.patches.refusals import go_text
 from windtunnel.machinery.tree import Key, Tree, decode
 
+Shown = Callable[[], str]
+"""Prints what an error shows of a patch."""
 _sorted = msgspec.json.Encoder(order="sorted")
 
 
@@ -66,7 +68,7 @@ class Patching:
             subresource=subresource,
         )
 
-    def change(self, form: str, kind: Kind, body: bytes) -> Callable[[Tree], tuple[Tree, str]]:
+    def change(self, form: str, kind: Kind, body: bytes) -> Callable[[Tree], tuple[Tree, Shown]]:
         """Return how a patch changes an object, and what an error prints of the result.
 
         Raises:
@@ -80,11 +82,11 @@ class Patching:
             return partial(_merged, json_patch, patch)
         if form == "merge":
             return partial(_merged, merge_patch, patch)
-        shown = _quoted(go_text(patch))
         structure = kind.structure()
 
-        def strategic(old: Tree) -> tuple[Tree, str]:
-            return strategic_patch(old, decode(body), structure), shown
+        def strategic(old: Tree) -> tuple[Tree, Shown]:
+            new = strategic_patch(old, decode(body), structure)
+            return new, lambda: _quoted(go_text(patch))
 
         return strategic
 
@@ -134,9 +136,9 @@ class Patching:
         )
 
 
-def _merged(merge: Callable[[Tree, Any], Tree], patch: Any, old: Tree) -> tuple[Tree, str]:
+def _merged(merge: Callable[[Tree, Any], Tree], patch: Any, old: Tree) -> tuple[Tree, Shown]:
     new = merge(old, patch)
-    return new, _quoted(_sorted.encode(new).decode())
+    return new, lambda: _quoted(_sorted.encode(new).decode())
 
 
 def _owned_already(_: Call, __: Tree) -> None:

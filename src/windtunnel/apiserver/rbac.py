@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from windtunnel.apiserver.request import User
-from windtunnel.machinery.tree import Key
-from windtunnel.store import Store
+from windtunnel.machinery.tree import Key, Tree
+from windtunnel.store import Store, Version
 
 GROUP: Final = "rbac.authorization.k8s.io"
 ROLES: Final = f"roles.{GROUP}"
@@ -31,6 +31,17 @@ class Rule(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
     resources: tuple[str, ...] = ()
     resource_names: tuple[str, ...] = ()
     non_resource_urls: tuple[str, ...] = msgspec.field(default=(), name="nonResourceURLs")
+
+    @classmethod
+    def of(cls, tree: Tree) -> Rule:
+        """Return the rule that an object spells; lists may be null."""
+        return cls(
+            tuple(tree.get("verbs") or ()),
+            tuple(tree.get("apiGroups") or ()),
+            tuple(tree.get("resources") or ()),
+            tuple(tree.get("resourceNames") or ()),
+            tuple(tree.get("nonResourceURLs") or ()),
+        )
 
     def __str__(self) -> str:
         """Print the rule as the real server prints what a user lacks."""
@@ -105,18 +116,12 @@ class _Metadata(msgspec.Struct, frozen=True):
     namespace: str = ""
 
 
-class _Role(msgspec.Struct, frozen=True):
-    metadata: _Metadata
-    rules: tuple[Rule, ...] | None = None
-
-
 class _Binding(msgspec.Struct, frozen=True, rename="camel"):
     metadata: _Metadata
     role_ref: _RoleRef
     subjects: tuple[Subject, ...] | None = None
 
 
-_decode_role = msgspec.json.Decoder(_Role).decode
 _decode_binding = msgspec.json.Decoder(_Binding).decode
 
 
@@ -148,6 +153,10 @@ class _Index:
     """By namespace; "" holds the cluster role bindings."""
 
 
+def _rules(version: Version) -> tuple[Rule, ...]:
+    return tuple(Rule.of(rule) for rule in version.tree().get("rules") or ())
+
+
 def _applies(subject: Subject, user: User, namespace: str) -> bool:
     if subject.kind == "User":
         return subject.name == user.name
@@ -176,9 +185,9 @@ class Rbac:
             return self._index
         index = _Index()
         for version in self._store.list(ROLES):
-            index.roles[version.key] = _decode_role(version.body).rules or ()
+            index.roles[version.key] = _rules(version)
         for version in self._store.list(CLUSTER_ROLES):
-            index.cluster_roles[version.key.name] = _decode_role(version.body).rules or ()
+            index.cluster_roles[version.key.name] = _rules(version)
         for resource in (CLUSTER_ROLE_BINDINGS, ROLE_BINDINGS):
             for version in self._store.list(resource):
                 found = _decode_binding(version.body)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from windtunnel.apiserver.bodies import cannot_handle, duplicates, read_object
 from windtunnel.apiserver.call import Call
 from windtunnel.apiserver.negotiation import JSON, body_form
 from windtunnel.kinds.kind import Kind
 from windtunnel.machinery.errors import BadRequest, Invalid
-from windtunnel.machinery.schema import (
-    decode_check,
-    fill_custom_defaults,
-    fill_defaults,
-    prune,
-)
+from windtunnel.machinery.schema import decode_check, fill_defaults, read_custom
 from windtunnel.machinery.tree import Tree
 from windtunnel.machinery.violations import Violation
 
@@ -45,11 +42,8 @@ def drop_unknown(kind: Kind, tree: Tree) -> list[str]:
     Raises:
         BadRequest: A field is of the wrong type (custom kinds are judged later, by their schema).
     """
-    structure = kind.structure()
-    if kind.custom:
-        return [f'unknown field "{path}"' for path in prune(structure, tree)]
-    findings = decode_check(structure, tree, kind=kind.kind, version=kind.version)
-    return findings.texts()
+    read = read_custom if kind.custom else decode_check
+    return read(kind.structure(), tree, kind=kind.kind, version=kind.version).texts()
 
 
 def report(call: Call, kind: Kind, findings: list[str]) -> None:
@@ -67,16 +61,15 @@ def report(call: Call, kind: Kind, findings: list[str]) -> None:
 
 
 def set_defaults(kind: Kind, tree: Tree) -> None:
-    """Set the defaults of an object whose shape has been checked, in place."""
-    if kind.custom:
-        fill_custom_defaults(kind.structure(), tree)
-    else:
-        kind.rules.default(tree)
+    """Set the kind's own defaults in an object whose shape has been checked, in place."""
+    kind.rules.default(tree)
 
 
 def settle(kind: Kind, tree: Tree) -> None:
     """Bring an object that was never decoded into the shape of a decoded one, in place."""
-    if not kind.custom:
+    if kind.custom:
+        read_custom(kind.structure(), tree, kind=kind.kind, version=kind.version)
+    else:
         fill_defaults(kind.structure(), tree)
     set_defaults(kind, tree)
 
@@ -94,7 +87,9 @@ def status_of(tree: Tree) -> Tree:
     of the work.
     """
     return {
-        field: tree[field] for field in ("kind", "apiVersion", "metadata", "status") if field in tree
+        field: tree[field]
+        for field in ("kind", "apiVersion", "metadata", "status")
+        if field in tree
     }
 
 
@@ -115,13 +110,15 @@ def _take_status(tree: Tree, part: Tree) -> None:
             tree.pop(field, None)
 
 
-def check_patched(call: Call, tree: Tree, shown: str, *, status_only: bool = False) -> None:
+def check_patched(
+    call: Call, tree: Tree, shown: Callable[[], str], *, status_only: bool = False
+) -> None:
     """Check the shape of a patched object, in place.
 
     Args:
         call: The request; warnings go there.
         tree: The object after the patch.
-        shown: What an error prints as the offending value.
+        shown: Makes what an error prints as the offending value.
         status_only: Whether nothing but the status of the patched object counts.
 
     Raises:
@@ -137,9 +134,9 @@ def check_patched(call: Call, tree: Tree, shown: str, *, status_only: bool = Fal
         else:
             findings = drop_unknown(call.kind, tree)
     except BadRequest as mistake:
-        raise patched_badly(shown, mistake.message.removeprefix(prefix)) from None
+        raise patched_badly(shown(), mistake.message.removeprefix(prefix)) from None
     if findings and call.validation == "Strict":
-        raise patched_badly(shown, "strict decoding error: " + ", ".join(findings))
+        raise patched_badly(shown(), "strict decoding error: " + ", ".join(findings))
     if call.validation == "Warn":
         for finding in findings:
             call.warn(finding)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
-
 from windtunnel.apiserver.authorization import Authorizer
 from windtunnel.apiserver.call import Attempt
 from windtunnel.apiserver.rbac import GROUP, Asked, Rbac, Rule
@@ -48,7 +46,7 @@ class RoleEscalation:
             return
         if self._may(attempt, "escalate", attempt.kind.plural, attempt.name):
             return
-        rules = msgspec.convert(new.get("rules") or (), tuple[Rule, ...])
+        rules = [Rule.of(rule) for rule in new.get("rules") or ()]
         self._authorizer.require_no_escalation(
             attempt.call.user, rules, attempt.namespace, attempt.kind.plural, attempt.name
         )
