@@ -7,7 +7,6 @@ scores read; a column is added when a resource is first named by anyone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
@@ -33,11 +32,6 @@ class Columns:
         self.kinds: list[int] = []
         """Interned capacity of each row: equal numbers, equal kind."""
         self._kind_ids: dict[bytes, int] = {}
-
-    @property
-    def resources(self) -> Mapping[str, int]:
-        """Column of every real resource, in the order in which shortages are told."""
-        return {name: place for name, place in self.index.items() if place > NONZERO_MEMORY}
 
     def column(self, resource: str) -> int:
         """Return the resource's column, adding one where it is new."""

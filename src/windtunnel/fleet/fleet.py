@@ -78,11 +78,13 @@ class Fleet:
         self._touched: list[int] = []
         self._epoch = 0
         self._undo: list[_Undo] | None = None
+        self._whole = FleetView(self, ALL_ROWS)
 
     @property
     def names(self) -> Sequence[str]:
         """Node names by row."""
-        self._arrange()
+        if self._disordered:
+            self._arrange()
         return self._names
 
     @property
@@ -92,9 +94,9 @@ class Fleet:
         return self._row_of
 
     @property
-    def resources(self) -> Mapping[str, int]:
-        """Column of every resource."""
-        return self._columns.resources
+    def column_of(self) -> Mapping[str, int]:
+        """Column by resource."""
+        return self._columns.index
 
     @property
     def capacity(self) -> Ints:
@@ -138,8 +140,16 @@ class Fleet:
 
     def view(self, rows: Rows = ALL_ROWS) -> FleetView:
         """Return the read-only view of all rows, or of some."""
-        self._arrange()
-        return FleetView(self, rows)
+        if self._disordered:
+            self._arrange()
+        return self._whole if rows is ALL_ROWS else FleetView(self, rows)
+
+    def ladder(self, row: int, shape: Shape, steps: int) -> FleetView:
+        """Return a view of one row as it would be with 0, 1, 2, … more pods of a shape."""
+        more = np.arange(steps)[:, np.newaxis] * self.vector(shape)
+        capacity = np.broadcast_to(self._columns.capacity[row], more.shape)
+        instead = (capacity, self._columns.load[row] + more)
+        return FleetView(self, np.full(steps, row), instead)
 
     def vector(self, shape: Shape) -> Ints:
         """Return what one pod of a shape adds to a row of ``load``."""
@@ -150,14 +160,23 @@ class Fleet:
             self._vectors[shape] = found
         return found
 
-    def state(self, row: int) -> tuple[int, bytes]:
-        """Return a value that is equal for rows with the same resources, had and used."""
-        return self._columns.kinds[row], self._columns.load[row].tobytes()
+    def state(self, row: int, load: Ints | None = None) -> tuple[int, bytes]:
+        """Return a value that is equal for rows with the same resources, had and used.
+
+        ``load`` stands in for what the row's pods take.
+        """
+        taken = self._columns.load[row] if load is None else load
+        return self._columns.kinds[row], taken.tobytes()
 
     def count(self, query: PodQuery) -> Ints:
         """Return how many pods of each row a question means."""
         self._arrange()
         return self._tally.count(query, self._rows_of_pods)
+
+    @property
+    def any_carried(self) -> bool:
+        """Whether any pod says anything about other pods."""
+        return self._tally.any_carried
 
     def carried(self, kind: Carried) -> Mapping[AffinityTerm, Ints]:
         """Return the terms of one kind that pods carry, counted by row."""
@@ -324,12 +343,14 @@ class Fleet:
 
     def mark(self) -> Mark:
         """Return the present moment."""
-        self._arrange()
+        if self._disordered:
+            self._arrange()
         return Mark(self._epoch, len(self._touched))
 
     def touched_since(self, mark: Mark) -> Sequence[int] | None:
         """Return the rows whose pods changed since ``mark``; None: look at everything again."""
-        self._arrange()
+        if self._disordered:
+            self._arrange()
         if mark.epoch != self._epoch:
             return None
         return self._touched[mark.position :]

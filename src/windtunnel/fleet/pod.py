@@ -57,6 +57,7 @@ class _Metadata(Struct, frozen=True, rename="camel"):
     namespace: str = ""
     uid: str = ""
     resource_version: str = ""
+    generation: int = 0
     labels: dict[str, str] | None = None
     creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
@@ -297,6 +298,7 @@ class PodView:
     """API version, kind and name of the controlling owner."""
     conditions: tuple[Condition, ...] = field(default=(), repr=False)
     revision: str = ""
+    generation: int = 0
 
     def condition(self, kind: str) -> Condition | None:
         """Return the condition of that type."""
@@ -344,6 +346,7 @@ class PodReader:
             ),
             conditions=status.conditions or (),
             revision=metadata.resource_version,
+            generation=metadata.generation,
         )
 
     def _shape(self, body: _Body) -> Shape:

@@ -88,6 +88,11 @@ class Tally:
             self._counts.move_to_end(query)
         return found.column
 
+    @property
+    def any_carried(self) -> bool:
+        """Whether any term was carried since rows were last brought into order."""
+        return any(self._carried.values())
+
     def carried(self, kind: Carried) -> Mapping[AffinityTerm, Ints]:
         """Return the terms of one kind that pods have carried, and how many on each row."""
         return self._carried[kind]

@@ -30,13 +30,16 @@ ALL_ROWS = slice(None)
 class FleetView:
     """Some rows of a fleet; get one from ``Fleet.view``."""
 
-    __slots__ = ("_fleet", "_rows")
+    __slots__ = ("_fleet", "_instead", "_rows")
 
-    def __init__(self, fleet: Fleet, rows: Rows) -> None:
-        self._fleet, self._rows = fleet, rows
+    def __init__(self, fleet: Fleet, rows: Rows, instead: tuple[Ints, Ints] | None = None) -> None:
+        """Look at ``rows``; ``instead``, where given, stands in for their capacity and load."""
+        self._fleet, self._rows, self._instead = fleet, rows, instead
 
     def __len__(self) -> int:
-        return len(self._fleet.unschedulable[self._rows])
+        if isinstance(self._rows, slice):
+            return len(range(*self._rows.indices(len(self._fleet.names))))
+        return len(self._rows)
 
     @property
     def whole(self) -> FleetView:
@@ -49,31 +52,31 @@ class FleetView:
 
     def having(self, resource: str) -> Ints:
         """Return how much of a resource nodes have; 0 where nobody has heard of it."""
-        return self._column(self._fleet.capacity, resource)
+        return self._capacity(self._fleet.column_of.get(resource))
 
     def using(self, resource: str) -> Ints:
         """Return how much of a resource their pods take."""
-        return self._column(self._fleet.load, resource)
+        return self._taken(self._fleet.column_of.get(resource))
 
     @property
     def nonzero_cpu(self) -> Ints:
         """Cpu in use, with a little for containers that do not say. Shape (rows,)."""
-        return _fixed(self._fleet.load[self._rows, NONZERO_CPU])
+        return self._taken(NONZERO_CPU)
 
     @property
     def nonzero_memory(self) -> Ints:
         """Memory in use, with a little for containers that do not say. Shape (rows,)."""
-        return _fixed(self._fleet.load[self._rows, NONZERO_MEMORY])
+        return self._taken(NONZERO_MEMORY)
 
     @property
     def pods(self) -> Ints:
         """Number of pods. Shape (rows,)."""
-        return _fixed(self._fleet.load[self._rows, PODS])
+        return self._taken(PODS)
 
     @property
     def allowed_pods(self) -> Ints:
         """How many pods fit. Shape (rows,)."""
-        return _fixed(self._fleet.capacity[self._rows, PODS])
+        return self._capacity(PODS)
 
     @property
     def unschedulable(self) -> Bools:
@@ -126,6 +129,11 @@ class FleetView:
         """Return how many pods of each row a question means."""
         return _fixed(self._fleet.count(query)[self._rows])
 
+    @property
+    def any_carried(self) -> bool:
+        """Whether any pod says anything about other pods."""
+        return self._fleet.any_carried
+
     def carried(self, kind: Carried) -> Mapping[AffinityTerm, Ints]:
         """Return terms that pods carry, with counts for every row of the whole fleet."""
         return self._fleet.carried(kind)
@@ -139,11 +147,19 @@ class FleetView:
         """Return what services and controllers say belongs with the pod."""
         return self._fleet.belonging.selector_of(pod)
 
-    def _column(self, matrix: Ints, resource: str) -> Ints:
-        place = self._fleet.resources.get(resource)
-        if place is None:
+    def _capacity(self, column: int | None) -> Ints:
+        if column is None:
             return np.zeros(len(self), np.int64)
-        return _fixed(matrix[self._rows, place])
+        if self._instead is not None:
+            return self._instead[0][:, column]
+        return _fixed(self._fleet.capacity[self._rows, column])
+
+    def _taken(self, column: int | None) -> Ints:
+        if column is None:
+            return np.zeros(len(self), np.int64)
+        if self._instead is not None:
+            return self._instead[1][:, column]
+        return _fixed(self._fleet.load[self._rows, column])
 
 
 def _fixed(column: Ints) -> Ints:

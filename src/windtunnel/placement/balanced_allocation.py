@@ -37,7 +37,8 @@ class BalancedAllocation:
         allocatable = np.column_stack([view.having(one) for one in counted])
         used = np.column_stack([view.using(one) for one in counted])
         after = used + np.array([wanted.get(one, 0) for one in counted], np.int64)
-        return 50 + (50 + _balance(after, allocatable) - _balance(used, allocatable)) // 2
+        both = _balance(np.concatenate((after, used)), np.concatenate((allocatable, allocatable)))
+        return 50 + (50 + both[: len(used)] - both[len(used) :]) // 2
 
 
 def _balance(used: Ints, allocatable: Ints) -> Ints:

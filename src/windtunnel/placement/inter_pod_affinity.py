@@ -49,6 +49,8 @@ class InterPodAffinity:
     def admit(self, pod: PodView, view: FleetView) -> Admission:
         """Nothing to do where neither the pod nor an existing pod demands anything."""
         shape = pod.shape
+        if not view.any_carried and not shape.has_pod_terms:
+            return NOTHING_TO_DO
         if shape.affinity or shape.anti_affinity or any(self._existing_anti(pod, view)):
             return GO_ON
         return NOTHING_TO_DO
@@ -98,6 +100,8 @@ class InterPodAffinity:
 
     def applies(self, pod: PodView, view: FleetView) -> bool:
         """Only where some existing pod is in a domain that a term means."""
+        if not view.any_carried and not pod.shape.has_pod_terms:
+            return False
         return any(
             (view.whole.label(term.topology_key).present & (counts > 0)).any()
             for term, counts, _ in self._weighted(pod, view)

@@ -28,9 +28,11 @@ from windtunnel.fleet import (
     SetScore,
 )
 
-_FEW: Final = 8
+_FEW: Final = 64
 """Up to so many touched rows are looked up one by one; more are judged together."""
-_STATES_KEPT: Final = 1 << 14
+_LADDER: Final = 8
+"""So many pods of one shape are thought ahead for a row in a state that is new."""
+_STATES_KEPT: Final = 1 << 16
 
 
 class Refusal(NamedTuple):
@@ -82,7 +84,7 @@ class Judgement:
             self._judge_resources(np.unique(np.array(touched, np.int64)))
             self._judge_others()
         elif len(touched) <= _FEW:
-            for row in touched:
+            for row in touched if len(touched) == 1 else set(touched):
                 self._look_up(row)
         else:
             self._judge_resources(np.unique(np.array(touched, np.int64)))
@@ -164,13 +166,8 @@ class Judgement:
         state = self._fleet.state(row)
         known = self._memo.get(state)
         if known is None:
-            view = self._fleet.view(slice(row, row + 1))
-            if len(self._memo) >= _STATES_KEPT:
-                self._memo.clear()
-            known = self._memo[state] = (
-                bool(self._filtered(Scope.RESOURCES, view)[0]),
-                int(self._rated(Scope.RESOURCES, view)[0]),
-            )
+            self._think_ahead(row)
+            known = self._memo[state]
         fits, total = known
         self.totals[row] = self._facts_total[row] + total
         self._fits[row] = fits
@@ -182,6 +179,18 @@ class Judgement:
                 self.feasible = np.insert(self.feasible, place, row)
             else:
                 self.feasible = np.delete(self.feasible, place)
+
+    def _think_ahead(self, row: int) -> None:
+        """Judge a row's state, and those that more pods of this shape would bring it to."""
+        if len(self._memo) >= _STATES_KEPT:
+            self._memo.clear()
+        shape = self._pod.shape
+        view = self._fleet.ladder(row, shape, _LADDER)
+        fits = self._filtered(Scope.RESOURCES, view).tolist()
+        totals = self._rated(Scope.RESOURCES, view).tolist()
+        load, more = self._fleet.load[row], self._fleet.vector(shape)
+        for step, answer in enumerate(zip(fits, totals, strict=True)):
+            self._memo[self._fleet.state(row, load + step * more)] = answer
 
     def _filtered(self, scope: Scope, view: FleetView) -> Bools:
         passes = np.ones(len(view), np.bool_)

@@ -7,6 +7,7 @@ from windtunnel.scheduler.engine import WATCHED, Attempt, Engine
 from windtunnel.scheduler.nominations import Nominations
 from windtunnel.scheduler.preemption import Preemption
 from windtunnel.scheduler.queue import Place
+from windtunnel.scheduler.scheduler import Scheduler
 from windtunnel.scheduler.words import Note, bound, disruption, failed, preempted
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Note",
     "Place",
     "Preemption",
+    "Scheduler",
     "bound",
     "disruption",
     "failed",

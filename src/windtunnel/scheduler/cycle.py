@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from windtunnel.fleet import Code, Filter, Fleet, Ints, PodView
+from windtunnel.fleet import Admission, Code, Filter, Fleet, Ints, PodView, Scope
 from windtunnel.placement import Judgement, Refusal
 from windtunnel.scheduler.decision import Decision, Gate, Refused, Scores
 from windtunnel.scheduler.nominations import Nominations
@@ -24,9 +24,14 @@ _ROWS_KEPT: Final = 4_000_000
 """Rows over all kept judgements; about 40 bytes each."""
 
 
-class _Gated(NamedTuple):
+class _Case(NamedTuple):
+    """What is known about one shape of pod: the gate it passed, and its judgement."""
+
+    epoch: int
+    answers: tuple[Admission, ...]
+    """What the rules that look at pods elsewhere said at the gate."""
     gate: Gate
-    filters: tuple[Filter, ...]
+    judgement: Judgement | None
 
 
 class Rotation:
@@ -48,47 +53,43 @@ class Cycle:
     ) -> None:
         self.fleet, self.profile, self.nominations = fleet, profile, nominations
         self._rotation = rotation or Rotation()
-        self._judgements: OrderedDict[tuple[object, ...], Judgement] = OrderedDict()
+        self._restless = tuple(one for one in profile.filters if one.scope is Scope.FLEET)
+        self._cases: OrderedDict[tuple[object, ...], _Case] = OrderedDict()
 
     def decide(self, pod: PodView, *, details: bool = False) -> Decision:
         """Search a node for ``pod``; ``details`` keeps every verdict and score."""
         places = len(self.fleet.names)
         if not places:
             return Decision(pod.key, "", 0)
-        gate, filters = self._gate(pod)
-        if gate.code is not Code.SUCCESS:
-            return Decision(pod.key, "", places, gate=gate)
-        judgement = self._judgement(pod, filters)
+        case = self._case(pod)
+        judgement = case.judgement
+        if judgement is None:
+            return Decision(pod.key, "", places, gate=case.gate)
         judgement.refresh()
         barred = self._barred(pod, judgement) if self.nominations else {}
-        tried = pod.nominated if pod.nominated in self.fleet.row_of else ""
-        before: list[Refused] = []
-        if tried:
-            row = self.fleet.row_of[tried]
-            refusal = barred.get(row) or judgement.refusal(row)
-            if refusal is None:
-                return Decision(
-                    pod.key,
-                    tried,
-                    places,
-                    feasible=1,
-                    passed=1,
-                    gate=gate,
-                    nominated_tried=tried,
-                    found=(tried,) if details else (),
-                )
-            before = [Refused(refusal, (tried,))]
-        return self._search(pod, gate, judgement, barred, tried, before, details)
+        if not pod.nominated or pod.nominated not in self.fleet.row_of:
+            return self._search(pod, case.gate, judgement, barred, None, details)
+        row = self.fleet.row_of[pod.nominated]
+        refusal = barred.get(row) or judgement.refusal(row)
+        if refusal is not None:
+            tried = Refused(refusal, (pod.nominated,))
+            return self._search(pod, case.gate, judgement, barred, tried, details)
+        return Decision(
+            pod.key,
+            pod.nominated,
+            places,
+            feasible=1,
+            passed=1,
+            gate=case.gate,
+            nominated_tried=pod.nominated,
+            found=(pod.nominated,) if details else (),
+        )
 
     def judge(self, pod: PodView) -> Judgement | None:
         """Return the current judgement of a pod's shape; None where no node is to be looked at."""
-        if not self.fleet.names:
-            return None
-        gate, filters = self._gate(pod)
-        if gate.code is not Code.SUCCESS:
-            return None
-        judgement = self._judgement(pod, filters)
-        judgement.refresh()
+        judgement = self._case(pod).judgement if self.fleet.names else None
+        if judgement is not None:
+            judgement.refresh()
         return judgement
 
     def refusal(self, pod: PodView, judgement: Judgement, row: int) -> Refusal | None:
@@ -107,20 +108,19 @@ class Cycle:
         gate: Gate,
         judgement: Judgement,
         barred: dict[int, Refusal],
-        tried: str,
-        before: Sequence[Refused],
+        tried: Refused | None,
         details: bool,
     ) -> Decision:
-        fleet = self.fleet
-        names = fleet.names
+        """Walk the nodes and pick the winner; ``tried`` is the nominated node, refused."""
+        names = self.fleet.names
         feasible = judgement.feasible
         if barred:
             feasible = feasible[~np.isin(feasible, list(barred))]
         only: Ints | None = None
         places = len(names)
         if gate.names is not None:
-            rows = (fleet.row_of[name] for name in gate.names if name in fleet.row_of)
-            only = np.array(sorted(rows), np.int64)
+            row_of = self.fleet.row_of
+            only = np.array(sorted(row_of[name] for name in gate.names if name in row_of), np.int64)
             places = len(only)
             feasible = np.flatnonzero(np.isin(only, feasible))
         wanted = feasible_wanted(places, self.profile.percentage)
@@ -128,75 +128,100 @@ class Cycle:
             wanted = min(wanted, 1)
         start = self._rotation.start % places if places else 0
         found, passed = walk(feasible, places, start, wanted)
-        looked_at: Ints | None = None
-        extra = 0
-        if details or not len(found) or tried:
-            looked_at = (np.arange(start, start + passed) % places) if places else found
-            looked_at = looked_at if only is None else only[looked_at]
-            extra = int(bool(tried) and fleet.row_of[tried] not in looked_at)
+        refused: tuple[Refused, ...] = ()
+        counted = passed
+        if details or tried is not None or not len(found):
+            looked_at = np.arange(start, start + passed) % max(places, 1)
+            if only is not None:
+                looked_at = only[looked_at]
+            refused = self._refused(judgement, looked_at, barred)
+            if tried is not None and self.fleet.row_of[tried.nodes[0]] not in looked_at:
+                refused = (tried, *refused)
+                counted += 1
         if only is not None:
             found = only[found]
-        self._rotation.start = (self._rotation.start + passed + extra) % len(names)
-        refused: tuple[Refused, ...] = ()
-        if looked_at is not None and (details or not len(found)):
-            refused = self._refused(judgement, looked_at, barred)
-            if extra:
-                refused = (*before, *refused)
-        base = Decision(
-            pod.key,
-            "",
-            len(names),
-            feasible=len(found),
-            passed=passed,
-            gate=gate,
-            nominated_tried=tried,
-            refused=refused,
-            found=tuple(names[row] for row in found.tolist()) if details else (),
-        )
-        if not len(found):
-            return base
+        self._rotation.start = (self._rotation.start + counted) % len(names)
+        node, scores = "", None
         if len(found) == 1:
-            return _chosen(base, names[int(found[0])], None)
+            node = names[int(found[0])]
+        elif len(found):
+            node, scores = self._pick(pod, judgement, found, details)
+        return Decision(
+            pod.key,
+            node,
+            len(names),
+            len(found),
+            passed,
+            gate,
+            tried.nodes[0] if tried is not None else "",
+            refused,
+            tuple(names[row] for row in found.tolist()) if details else (),
+            scores,
+        )
+
+    def _pick(
+        self, pod: PodView, judgement: Judgement, found: Ints, details: bool
+    ) -> tuple[str, Scores | None]:
+        """Return the winner among feasible nodes, and the scores where they are asked for."""
+        fleet = self.fleet
         totals = judgement.totals.take(found)
-        view = None
         parts: list[tuple[str, Ints]] = []
         for score, weight in self.profile.set_scores:
+            same = judgement.same(score)
+            if same is not None and not details:
+                continue  # what all get alike decides nothing
             if not score.applies(pod, fleet.view()):
                 continue
-            same = judgement.same(score)
             if same is None:
-                view = fleet.view(found) if view is None else view
-                part = score.compare(pod, view) * weight
-                totals += part
-            elif details:
-                part = np.full(len(found), same * weight, np.int64)
-                totals += part
+                part = score.compare(pod, fleet.view(found)) * weight
             else:
-                continue  # the same for all decides nothing
+                part = np.full(len(found), same * weight, np.int64)
+            totals += part
             parts.append((score.name, part))
+        names = fleet.names
         node = names[int(found[winner(totals)])]
-        scores = None
-        if details:
-            parts += judgement.row_scores(found)
-            scores = Scores(
-                base.found,
-                {name: tuple(part.tolist()) for name, part in parts},
-                tuple(totals.tolist()),
-            )
-        return _chosen(base, node, scores)
+        if not details:
+            return node, None
+        parts += judgement.row_scores(found)
+        return node, Scores(
+            tuple(names[row] for row in found.tolist()),
+            {name: tuple(part.tolist()) for name, part in parts},
+            tuple(totals.tolist()),
+        )
 
-    def _gate(self, pod: PodView) -> _Gated:
+    def _case(self, pod: PodView) -> _Case:
+        """Return what is known about a pod's shape, learned again where it may have changed."""
+        view = self.fleet.view()
+        answers = tuple(one.admit(pod, view) for one in self._restless)
+        epoch = self.fleet.mark().epoch
+        key = (pod.shape, pod.owner, pod.node)
+        case = self._cases.get(key)
+        if case is not None and case.epoch == epoch and case.answers == answers:
+            self._cases.move_to_end(key)
+            return case
+        gate, filters = self._gate(pod)
+        judgement = None
+        if gate.code is Code.SUCCESS:
+            judgement = case.judgement if case is not None else None
+            if judgement is None or judgement.filters != filters:
+                judgement = Judgement(self.fleet, filters, self.profile.row_scores, pod)
+        case = self._cases[key] = _Case(epoch, answers, gate, judgement)
+        if len(self._cases) * len(self.fleet.names) > _ROWS_KEPT:
+            self._cases.popitem(last=False)
+        return case
+
+    def _gate(self, pod: PodView) -> tuple[Gate, tuple[Filter, ...]]:
         view = self.fleet.view()
         active: list[Filter] = []
         names: frozenset[str] | None = None
         restricting: list[str] = []
-        postponed = Gate()
+        postponed: Gate | None = None
         for one in self.profile.filters:
             answer = one.admit(pod, view)
             if answer.code is Code.SKIP:
                 continue
             if answer.code is Code.UNRESOLVABLE:
-                return _Gated(Gate(answer.code, one.name, answer.reasons), ())
+                return Gate(answer.code, one.name, answer.reasons), ()
             if answer.code is not Code.SUCCESS:
                 postponed = Gate(answer.code, one.name, answer.reasons)
                 continue
@@ -205,25 +230,14 @@ class Cycle:
                 restricting.append(one.name)
                 names = answer.names if names is None else names & answer.names
                 if not names:
-                    return _Gated(_nowhere(tuple(sorted(restricting))), ())
-        if postponed.code is not Code.SUCCESS:
-            return _Gated(postponed, ())
+                    return _nowhere(tuple(sorted(restricting))), ()
+        if postponed is not None:
+            return postponed, ()
         if names is None:
-            return _Gated(_OPEN, tuple(active))
-        gate = Gate(names=tuple(sorted(names)), restricting=tuple(sorted(restricting)))
-        return _Gated(gate, tuple(active))
-
-    def _judgement(self, pod: PodView, filters: tuple[Filter, ...]) -> Judgement:
-        key = (pod.shape, pod.owner, pod.node, tuple(map(id, filters)))
-        found = self._judgements.get(key)
-        if found is None:
-            found = Judgement(self.fleet, filters, self.profile.row_scores, pod)
-            self._judgements[key] = found
-            if len(self._judgements) * max(len(self.fleet.names), 1) > _ROWS_KEPT:
-                self._judgements.popitem(last=False)
-        else:
-            self._judgements.move_to_end(key)
-        return found
+            return _OPEN, tuple(active)
+        return Gate(names=tuple(sorted(names)), restricting=tuple(sorted(restricting))), tuple(
+            active
+        )
 
     def _barred(self, pod: PodView, judgement: Judgement) -> dict[int, Refusal]:
         """Return the rows that are refused because others already wait for them."""
@@ -270,18 +284,3 @@ def _nowhere(restricting: tuple[str, ...]) -> Gate:
     else:
         reason = f"node(s) didn't satisfy plugin(s) [{' '.join(restricting)}] simultaneously"
     return Gate(Code.UNRESOLVABLE, reasons=(reason,), restricting=restricting)
-
-
-def _chosen(base: Decision, node: str, scores: Scores | None) -> Decision:
-    return Decision(
-        base.pod,
-        node,
-        base.nodes,
-        base.feasible,
-        base.passed,
-        base.gate,
-        base.nominated_tried,
-        base.refused,
-        base.found,
-        scores,
-    )

@@ -45,6 +45,8 @@ class Attempt:
     preemption: Preemption | None = None
     message: str = ""
     """Why there is no node, in full."""
+    renominated: bool = False
+    """Whether the pod's nomination changed; ``pod.nominated`` is what it is now."""
     demoted: tuple[PodView, ...] = ()
     """Pods that lose their nomination to this one."""
 
@@ -110,13 +112,19 @@ class Engine:
             return Attempt(pod, "placed", decision)
         return self._failed(cycle, waiting, pod, decision)
 
-    def forget(self, pod: PodView) -> None:
-        """Take an assumed placement back: it could not be written. The pod backs off."""
+    def forget(self, pod: PodView) -> bool:
+        """Take an assumed placement back: it could not be written. The pod backs off.
+
+        Returns:
+            Whether there was anything to take back: the pod may be gone, or placed by others.
+        """
+        if pod.key not in self._assumed:
+            return False
         self._assumed.discard(pod.key)
         self.fleet.remove(pod.key)
         self.queue.tell(Relief(What.POD_GONE, pod_before=pod))
-        waiting = Waiting(pod, 0.0)
-        self.queue.put_back(waiting, frozenset())
+        self.queue.put_back(Waiting(pod, 0.0), frozenset())
+        return True
 
     def knows(self, pod: PodView) -> bool:
         """Say whether one of the profiles is responsible for the pod."""
@@ -141,14 +149,15 @@ class Engine:
             demoted = tuple(
                 one for one in self.nominations.on(chosen.node) if one.priority < pod.priority
             )
-        if nominated is not None and nominated != pod.nominated:
+        renominated = nominated is not None and nominated != pod.nominated
+        if nominated is not None and renominated:
             pod = replace(pod, nominated=nominated)
         waiting.pod = pod
         self.queue.put_back(waiting, decision.rejectors)
         self.nominations.put(pod, pod.nominated)
         for one in demoted:
             self._demote(one)
-        return Attempt(pod, "unschedulable", decision, preemption, message, demoted)
+        return Attempt(pod, "unschedulable", decision, preemption, message, renominated, demoted)
 
     def _demote(self, pod: PodView) -> None:
         self.nominations.remove(pod.key)

@@ -114,15 +114,6 @@ class SchedulingQueue:
         self._trim(self._backoff)
         return bool(self._active or self._backoff)
 
-    @property
-    def next_flush(self) -> float | None:
-        """When somebody's backoff after an error ends, or a pool pod's time; None: nobody's."""
-        self._trim(self._errors)
-        times = [self._errors[0][0] + 1] if self._errors else []
-        if self._pool:
-            times.append(min(one.since for one in self._pool.values()) + POOL_LIMIT_SECONDS)
-        return min(times, default=None)
-
     def add(self, pod: PodView) -> None:
         """Let a pod stand in line, or in the pool where its gates are shut."""
         waiting = Waiting(pod, self._clock.now())
@@ -193,14 +184,18 @@ class SchedulingQueue:
             if self._worth(waiting, relief):
                 self._leave_pool(waiting)
 
-    def flush(self) -> None:
-        """Move pods whose backoff or patience has ended."""
-        now = self._clock.now()
+    def flush_backoff(self) -> None:
+        """Let pods whose backoff has ended stand in line; due once a second."""
+        second = floor(self._clock.now())
         for line in (self._backoff, self._errors):
             self._trim(line)
-            while line and line[0][0] < floor(now):
+            while line and line[0][0] < second:
                 self._enter(heapq.heappop(line)[-1], Place.ACTIVE)
                 self._trim(line)
+
+    def flush_pool(self) -> None:
+        """Try pods again that no news has relieved for too long; due every thirty seconds."""
+        now = self._clock.now()
         for waiting in list(self._pool.values()):
             if now - waiting.since > POOL_LIMIT_SECONDS and waiting.gate is None:
                 self._leave_pool(waiting)

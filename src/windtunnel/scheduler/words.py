@@ -37,6 +37,11 @@ def failed(message: str) -> Note:
     return Note("Warning", "FailedScheduling", "Scheduling", cut(message))
 
 
+def skipped(pod: PodView) -> str:
+    """Return what is said of a pod that is being deleted."""
+    return f"skip schedule deleting pod: {pod.key}"
+
+
 def preempted(by: PodView, node: str) -> Note:
     """Return the event of a victim."""
     text = f"Preempted by pod {by.uid} on node {node}"

@@ -1,0 +1,127 @@
+"""The scheduler on the loop: watches feed the engine, steps take attempts and write them.
+
+A step takes a few pods and stays well under 10 ms, so that requests have their turn. Everything a
+step decides is assumed before it is written; a binding that is refused is taken back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from windtunnel.client.protocol import Change, Client
+from windtunnel.kernel import Clock, Loop, Parked, Ticket
+from windtunnel.machinery.errors import ApiError
+from windtunnel.scheduler import words
+from windtunnel.scheduler.configuration import Configuration, read_configuration
+from windtunnel.scheduler.engine import WATCHED, Attempt, Engine
+from windtunnel.scheduler.writing import Writer
+
+_BATCH: Final = 8
+"""Pods a step takes."""
+_TICK_SECONDS: Final = 1.0
+_POOL_TICKS: Final = 30
+
+
+class Scheduler:
+    """Gives nodes to pods, through any API server."""
+
+    def __init__(
+        self,
+        client: Client,
+        loop: Loop,
+        clock: Clock,
+        configuration: Configuration | None = None,
+        *,
+        host: str | None = None,
+    ) -> None:
+        self.engine = Engine(configuration or read_configuration(), clock)
+        self._client, self._loop = client, loop
+        self._writer = Writer(client, clock, os.uname().nodename if host is None else host)
+        self._unknown = set(WATCHED)
+        """Resources whose present state has not been delivered in full."""
+        self._stops: list[Callable[[], None]] = []
+        self._armed: Ticket | None = None
+        self._tick: Ticket | None = None
+        self._ticks = 0
+
+    def start(self) -> None:
+        """Watch, and schedule from the moment everything is known."""
+        for resource in WATCHED:
+            self._stops.append(self._client.watch(resource, partial(self._deliver, resource)))
+        self._tick = self._loop.call_after(_TICK_SECONDS, self._ticked)
+
+    def stop(self) -> None:
+        """Stop watching and scheduling; what was written stays."""
+        for stop in self._stops:
+            stop()
+        self._stops.clear()
+        for ticket in (self._armed, self._tick):
+            if ticket is not None:
+                ticket.cancel()
+        self._unknown = set(WATCHED)
+
+    def _deliver(self, resource: str, change: Change) -> None:
+        if change.type == "SYNCED":
+            self._unknown.discard(resource)
+        else:
+            self.engine.observe(resource, change)
+        self._arm()
+
+    def _arm(self) -> None:
+        busy = self._armed is not None and self._armed.pending
+        if not busy and not self._unknown and self.engine.queue.ready:
+            self._armed = self._loop.call_soon(self._step)
+
+    def _step(self) -> None:
+        placed: list[Attempt] = []
+        failed: list[Attempt] = []
+        while len(placed) + len(failed) < _BATCH:
+            attempt = self.engine.attempt()
+            if attempt is None:
+                break
+            if attempt.outcome == "placed":
+                placed.append(attempt)
+                continue
+            failed.append(attempt)
+            break  # what a failure writes may change what the next pod finds
+        self._carry_out(placed)
+        for attempt in failed:
+            self._tell_failure(attempt)
+        self._arm()
+
+    def _carry_out(self, placed: list[Attempt]) -> None:
+        if not placed:
+            return
+        for attempt, error in self._writer.bind(placed):
+            if isinstance(error, Parked):
+                error.resume(partial(self._carry_out, [attempt]))
+            elif isinstance(error, ApiError):
+                if self.engine.forget(attempt.pod):
+                    message = f'running Bind plugin "DefaultBinder": {error.message}'
+                    self._writer.fail(attempt.pod, words.SCHEDULER_ERROR, message, "")
+            else:
+                raise error
+
+    def _tell_failure(self, attempt: Attempt) -> None:
+        pod = attempt.pod
+        if attempt.outcome == "skipped":
+            self._writer.skip(pod)
+            return
+        nominated = pod.nominated if attempt.renominated else None
+        self._writer.fail(pod, words.UNSCHEDULABLE, attempt.message, nominated)
+        self._writer.demote(attempt.demoted)
+        chosen = attempt.preemption.chosen if attempt.preemption else None
+        if chosen is not None:
+            victims = [one for one in chosen.victims if not one.terminating]
+            self._writer.evict(pod, chosen.node, victims)
+
+    def _ticked(self) -> None:
+        self._ticks += 1
+        self.engine.queue.flush_backoff()
+        if self._ticks % _POOL_TICKS == 0:
+            self.engine.queue.flush_pool()
+        self._tick = self._loop.call_after(_TICK_SECONDS, self._ticked)
+        self._arm()
