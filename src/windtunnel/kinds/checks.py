@@ -235,6 +235,17 @@ def restore(new: Tree, old: Tree, key: str) -> None:
         new.pop(key, None)
 
 
+def keep_alike(tree: Tree, one: str, many: str, entry: Callable[[str], Any]) -> None:
+    """Keep an address and the list that begins with it alike; the single one decides."""
+    value, listed = tree.get(one), tree.get(many)
+    if value:
+        if not listed or listed[0] != entry(value):
+            tree[many] = [entry(value)]
+    elif listed:
+        first = listed[0]
+        tree[one] = first if isinstance(first, str) else first.get("ip", "")
+
+
 def name_cell(tree: Tree) -> str:
     """Return the name."""
     return dig(tree, "metadata", "name") or ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from windtunnel.kinds.checks import keep_alike
 from windtunnel.kinds.declared import Declared
 from windtunnel.kinds.kind import Context, Rules
 from windtunnel.kinds.pod_annotations import validate_profiles
@@ -18,6 +19,7 @@ from windtunnel.kinds.pod_template import drop_disabled
 from windtunnel.kinds.pod_update import validate_pod_update
 from windtunnel.kinds.pod_warnings import pod_warnings
 from windtunnel.machinery import names
+from windtunnel.machinery.age import time_text
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import Violation, forbidden
 
@@ -27,11 +29,19 @@ _GATED: Final = "Scheduling is blocked due to non-empty scheduling gates"
 def default(pod: Tree) -> None:
     """Set what a pod gets beyond its structure."""
     spec = pod.setdefault("spec", {})
+    if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
+        spec["terminationGracePeriodSeconds"] = 1
     default_whole_pod(spec)
     default_pod_spec(spec)
+    if status := pod.get("status"):
+        keep_alike(status, "podIP", "podIPs", _entry)
 
 
-def prepare_create(pod: Tree, _: Context) -> None:
+def _entry(address: str) -> Tree:
+    return {"ip": address}
+
+
+def prepare_create(pod: Tree, context: Context) -> None:
     """Start the pod's life: Pending, with its QoS class and the conditions that gates imply."""
     spec = pod.setdefault("spec", {})
     status: Tree = {"phase": "Pending", "qosClass": qos_class(spec)}
@@ -41,7 +51,7 @@ def prepare_create(pod: Tree, _: Context) -> None:
                 "type": "PodScheduled",
                 "status": "False",
                 "lastProbeTime": None,
-                "lastTransitionTime": None,
+                "lastTransitionTime": time_text(context.now),
                 "reason": "SchedulingGated",
                 "message": _GATED,
             }
@@ -88,6 +98,7 @@ def prepare_status(new: Tree, old: Tree, _: Context) -> None:
         else:
             metadata.pop(key, None)
     status, last = new.setdefault("status", {}), old.get("status") or {}
+    keep_alike(status, "podIP", "podIPs", _entry)
     for key in ("qosClass", "observedGeneration"):
         if not status.get(key) and last.get(key):
             status[key] = last[key]

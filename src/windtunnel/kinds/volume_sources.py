@@ -7,7 +7,8 @@ server's order and refuses a second one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any, Final
 
 from windtunnel.kinds.checks import each
@@ -353,11 +354,23 @@ STORAGE_OF_VOLUMES: Final[tuple[Source, ...]] = (
 """Sources of persistent volumes."""
 
 
-def one_source(volume: Tree, field: str, sources: Sequence[Source]) -> list[Violation]:
+@cache
+def _by_key(sources: tuple[Source, ...]) -> dict[str, Source]:
+    return {source[0]: source for source in sources}
+
+
+def _named(keys: Iterable[str], sources: tuple[Source, ...]) -> list[Source]:
+    """Return the sources that a volume with few keys has: nearly all have a name and a source."""
+    known = _by_key(sources)
+    return [known[key] for key in keys if key in known]
+
+
+def one_source(volume: Tree, field: str, sources: tuple[Source, ...]) -> list[Violation]:
     """Judge that a volume has exactly one source, and that source."""
     found: list[Violation] = []
     seen = False
-    for key, second, first, judge in sources:
+    named = _named(volume, sources)
+    for key, second, first, judge in named if len(named) < 2 else sources:
         source: Any = volume.get(key)
         if source is None:
             continue
