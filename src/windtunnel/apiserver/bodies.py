@@ -111,44 +111,6 @@ def go_json_error(body: bytes) -> str:
     return "invalid UTF-8 in string"
 
 
-def _count_keys(tree: Any) -> int:
-    if isinstance(tree, dict):
-        return len(tree) + sum(
-            _count_keys(value) for value in tree.values() if isinstance(value, (dict, list))
-        )
-    if isinstance(tree, list):
-        return sum(_count_keys(value) for value in tree if isinstance(value, (dict, list)))
-    return 0
-
-
-def duplicates(body: bytes, tree: Any) -> list[str]:
-    """Return the paths of keys that a JSON object gives twice."""
-    if body.count(b'":') == _count_keys(tree):
-        return []
-    found: list[str] = []
-    marked = json.loads(body, object_pairs_hook=_Pairs)
-    _find_duplicates(marked, "", found)
-    return found
-
-
-class _Pairs(list[tuple[str, Any]]):
-    """An object as its pairs, so that repeated keys are seen."""
-
-
-def _find_duplicates(tree: Any, path: str, found: list[str]) -> None:
-    if isinstance(tree, _Pairs):
-        seen = set()
-        for key, value in tree:
-            below = f"{path}.{key}" if path else key
-            if key in seen and below not in found:
-                found.append(below)
-            seen.add(key)
-            _find_duplicates(value, below, found)
-    elif isinstance(tree, list):
-        for index, value in enumerate(tree):
-            _find_duplicates(value, f"{path}[{index}]", found)
-
-
 def _go_type(value: Any) -> str:
     if isinstance(value, bool):
         return "bool"

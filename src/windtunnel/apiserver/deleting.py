@@ -78,12 +78,9 @@ def _finalizers(kind: Kind, options: DeleteOptions, present: list[str]) -> list[
 def _grace(tree: Tree, options: DeleteOptions) -> int:
     """Return how many seconds a pod is given."""
     spec, status = tree.get("spec") or {}, tree.get("status") or {}
-    if options.grace_seconds is not None:
-        seconds = options.grace_seconds
-    else:
-        seconds = spec.get("terminationGracePeriodSeconds")
-        if seconds is None:
-            seconds = _DEFAULT_GRACE_SECONDS
+    seconds = options.grace_seconds
+    if seconds is None:
+        seconds = spec.get("terminationGracePeriodSeconds", _DEFAULT_GRACE_SECONDS)
     if not spec.get("nodeName") or status.get("phase") in _FINISHED:
         return 0
     return 1 if seconds < 0 else int(seconds)

@@ -114,9 +114,10 @@ class LocalClient:
         kind = self._kind(resource)
         tree.setdefault("kind", kind.kind)
         tree.setdefault("apiVersion", kind.api_version)
-        return self._write(
+        written: Written = self._write(
             kind, "create", key, lambda call: self._core.writing.create(call, tree, options={})
-        ).tree
+        )
+        return written.tree
 
     def update(self, resource: str, tree: Tree) -> Tree:
         """Replace the object (its resourceVersion, where given, must be current)."""
@@ -180,7 +181,8 @@ class LocalClient:
 
             return core.writing.update(call, change, options={}, own=lambda *_: None)
 
-        return self._write(kind, "patch", key, write).tree
+        written: Written = self._write(kind, "patch", key, write)
+        return written.tree
 
     def delete(
         self,
@@ -266,7 +268,7 @@ class LocalClient:
     def _change(
         self, kind: Kind, key: Key, change: Callable[[Tree], Tree], subresource: str, verb: str
     ) -> Tree:
-        return self._write(
+        written: Written = self._write(
             kind,
             verb,
             key,
@@ -274,7 +276,8 @@ class LocalClient:
                 call, change, options={}, subresource=subresource
             ),
             subresource,
-        ).tree
+        )
+        return written.tree
 
     def _write(
         self,

@@ -25,6 +25,11 @@ _BROWSERS: Final = ("curl", "Wget", "Mozilla")
 _META_VERSIONS: Final = ("v1", "v1beta1")
 
 As = Literal["", "Table", "PartialObjectMetadata", "PartialObjectMetadataList"]
+_KINDS: Final[dict[str, As]] = {
+    "Table": "Table",
+    "PartialObjectMetadata": "PartialObjectMetadata",
+    "PartialObjectMetadataList": "PartialObjectMetadataList",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +89,8 @@ def accepted(accept: str, *, lists: bool = False, transforms: bool = True) -> Fo
                 continue
             if values.get("v") not in _META_VERSIONS:
                 continue
-            if wanted in ("Table", "PartialObjectMetadata", "PartialObjectMetadataList"):
-                return Form(media, wanted, values["v"])
+            if wanted in _KINDS:
+                return Form(media, _KINDS[wanted], values["v"])
     if plain_seen:
         raise NotAcceptable(
             f"only the following media types are accepted: {JSON}, {YAML}, {PROTOBUF}"

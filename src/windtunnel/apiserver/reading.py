@@ -155,7 +155,7 @@ class Reading:
                 kind, [tree], form, metadata=metadata, include=include, now=call.now
             )
         elif form.as_kind == "PartialObjectMetadata":
-            tree = metadata_only(tree, form.as_version)
+            tree = metadata_only(kind, tree, form.as_version)
         return answer(
             tree,
             status=status,
@@ -165,7 +165,7 @@ class Reading:
             revision=self._store.revision,
         )
 
-    def list(self, call: Call) -> Answer:
+    def list_all(self, call: Call) -> Answer:
         """Answer a list."""
         options = list_options(call.request.query, watch=False)
         kind, form = call.kind, call.form
@@ -216,7 +216,7 @@ class Reading:
                 "kind": "PartialObjectMetadataList",
                 "apiVersion": f"meta.k8s.io/{form.as_version}",
                 "metadata": metadata,
-                "items": [metadata_only(each, form.as_version) for each in trees],
+                "items": [metadata_only(kind, each, form.as_version) for each in trees],
             }
         return answer(
             tree,

@@ -27,6 +27,12 @@ COMMON_HEADERS: Final = [("Cache-Control", "no-cache, private")]
 _META: Final = "meta.k8s.io"
 _DEFAULT_COLUMNS: Final = (Column("Name", "string", "name"), Column("Created At", "date"))
 _PLAIN: Final = Form()
+_TYPED_ANNOTATIONS: Final = {"daemonsets.apps": "deprecated.daemonset.template.generation"}
+"""Annotations that the real server adds when it writes the whole object, and only then."""
+_PHASES: Final = {
+    "Succeeded": ("Succeeded", "The pod has completed successfully."),
+    "Failed": ("Failed", "The pod failed."),
+}
 _INCLUDES: Final = ("", "Metadata", "Object", "None")
 
 
@@ -139,12 +145,19 @@ def _list_kind(kind: Kind) -> str:
     return kind.list_kind or f"{kind.kind}List"
 
 
-def metadata_only(tree: Tree, version: str = "v1") -> Tree:
+def metadata_only(kind: Kind, tree: Tree, version: str = "v1") -> Tree:
     """Return the PartialObjectMetadata of an object."""
+    metadata: Tree = tree.get("metadata") or {}
+    hidden = _TYPED_ANNOTATIONS.get(kind.resource)
+    if hidden in (metadata.get("annotations") or {}):
+        kept = {name: value for name, value in metadata["annotations"].items() if name != hidden}
+        metadata = {**metadata, "annotations": kept}
+        if not kept:
+            del metadata["annotations"]
     return {
         "kind": "PartialObjectMetadata",
         "apiVersion": f"{_META}/{version}",
-        "metadata": tree.get("metadata") or {},
+        "metadata": metadata,
     }
 
 
@@ -198,10 +211,17 @@ class Tables:
             cells = _plain_cells(kind, tree, now)
         shown: Tree | None = None
         if include == "Metadata":
-            shown = metadata_only(tree, form.as_version)
+            shown = metadata_only(kind, tree, form.as_version)
         elif include == "Object":
             shown = tree
-        return {"cells": cells, "object": shown}
+        row: Tree = {"cells": cells, "object": shown}
+        ended = _PHASES.get(dig(tree, "status", "phase") or "") if kind.kind == "Pod" else None
+        if ended is not None:
+            reason, message = ended
+            row["conditions"] = [
+                {"type": "Completed", "status": "True", "reason": reason, "message": message}
+            ]
+        return row
 
     def table(
         self,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from windtunnel.apiserver.bodies import cannot_handle, duplicates, read_object
+from windtunnel.apiserver.bodies import cannot_handle, read_object
 from windtunnel.apiserver.call import Call
 from windtunnel.apiserver.negotiation import JSON, body_form
 from windtunnel.kinds.kind import Kind
 from windtunnel.machinery.errors import BadRequest, Invalid
-from windtunnel.machinery.schema import decode_check, fill_defaults, read_custom
+from windtunnel.machinery.schema import decode_check, duplicate_fields, fill_defaults, read_custom
 from windtunnel.machinery.tree import Tree
 from windtunnel.machinery.violations import Violation
 
@@ -30,7 +30,7 @@ def read_body(call: Call, kind: Kind | None = None) -> Tree:
     tree = read_object(wanted, media, request.body)
     doubles: list[str] = []
     if media == JSON and call.validation != "Ignore" and not call.trusted:
-        doubles = [f'duplicate field "{path}"' for path in duplicates(request.body, tree)]
+        doubles = [f'duplicate field "{path}"' for path in duplicate_fields(request.body, tree)]
     unknown = drop_unknown(wanted, tree)
     report(call, wanted, [*doubles, *unknown])
     return tree

@@ -48,7 +48,7 @@ class Verbs:
             case "get":
                 return self._reading.get(call)
             case "list":
-                return self._reading.list(call)
+                return self._reading.list_all(call)
             case "watch":
                 return self._watching.watch(call)
             case "create":

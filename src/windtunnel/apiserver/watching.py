@@ -137,7 +137,7 @@ class Watch:
         if self._form.as_kind == "Table":
             tree = self._table([tree], metadata)
         elif self._form.as_kind:
-            tree = metadata_only(tree, self._form.as_version)
+            tree = metadata_only(self._kind, tree, self._form.as_version)
         return Frame(revision, _event("BOOKMARK", encode(tree)))
 
     def _send(self, frame: Frame) -> None:
@@ -183,7 +183,7 @@ class Watch:
         shown = (
             self._table([tree], metadata)
             if self._form.as_kind == "Table"
-            else metadata_only(tree, self._form.as_version)
+            else metadata_only(self._kind, tree, self._form.as_version)
         )
         self._send(Frame(revision, _event(type_, encode(shown))))
 

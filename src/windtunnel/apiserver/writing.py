@@ -163,7 +163,7 @@ class Writing:
         violations = validate_metadata_create(tree, kind)
         violations += kind.rules.validate_create(tree)
         if violations:
-            raise Invalid(kind.kind, kind.group, tree["metadata"].get("name") or "", violations)
+            raise Invalid(kind.kind, _group(kind), tree["metadata"].get("name") or "", violations)
         for text in kind.rules.warnings(tree, None):
             call.warn(text)
 
@@ -229,6 +229,9 @@ class Writing:
         )
         self._admission.mutate(attempt)
         self._prepare_update(call, new, old, part)
+        if put and subresource:
+            # What came back from the old object may have defaults that metadata lacks now.
+            kind.rules.default(new)
         if not call.trusted:
             self._validate_update(call, new, old, part, subresource)
         self._admission.judge(attempt)
@@ -280,7 +283,7 @@ class Writing:
             violations += [each for each in metadata if each.message.endswith("immutable")]
         violations += part.judge(new, old)
         if violations:
-            raise Invalid(kind.kind, kind.group, call.route.name, violations)
+            raise Invalid(kind.kind, _group(kind), call.route.name, violations)
         if not subresource:
             for text in kind.rules.warnings(new, old):
                 call.warn(text)
@@ -300,6 +303,11 @@ class Writing:
         if call.dry_run:
             return Written(new, None)
         return Written(new, self._objects.put(kind, present.key, new, present.revision))
+
+
+def _group(kind: Kind) -> str:
+    """Return the group that validation names: that of the stored form."""
+    return kind.stored.partition(".")[2] if kind.stored else kind.group
 
 
 def _wants_more(kind: Kind, new: Tree, old: Tree) -> bool:
