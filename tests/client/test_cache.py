@@ -89,6 +89,6 @@ def test_indices_always_agree_with_the_views(history: list[tuple[str, str, str]]
         wire.send(type_, name, colour)
 
     for colour in ("red", "blue"):
-        want = {key for key, thing in cache.items() if thing.colour == colour}
+        want = {key for key, thing in cache.entries() if thing.colour == colour}
         assert {key for key, _ in cache.by("colour", colour)} == want
         assert cache.count("colour", colour) == len(want)

@@ -81,7 +81,7 @@ class Cache(Generic[V]):
         """Return the view of one object, or None."""
         return self._views.get(key)
 
-    def items(self, namespace: str = "") -> Iterator[tuple[Key, V]]:
+    def entries(self, namespace: str = "") -> Iterator[tuple[Key, V]]:
         """Yield everything, or everything of one namespace, in order of appearance."""
         for key, view in list(self._views.items()):
             if not namespace or key.namespace == namespace:
@@ -94,6 +94,10 @@ class Cache(Generic[V]):
     def count(self, index: str, value: str) -> int:
         """Return how much an index finds under ``value``."""
         return len(self._found[index].get(value, ()))
+
+    def values(self, index: str) -> list[str]:
+        """Return every value under which an index finds something."""
+        return list(self._found[index])
 
     def on_change(self, notify: Notify[V]) -> None:
         """Tell ``notify`` of everything there is, and from now on of every change."""

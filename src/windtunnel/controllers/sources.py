@@ -27,14 +27,24 @@ ROOT_CA: Final = "kube-root-ca.crt"
 
 
 class Sources:
-    """The caches. ``pods`` are found by "owner" (the manager's uid), "node" and "orphans"."""
+    """The caches.
+
+    Pods are found by "owner" (the manager's uid), "node", "namespace", "orphans" (namespace, if
+    they have no manager) and "state" (``deleting``, ``finished``).
+    """
 
     def __init__(self, client: Client) -> None:
         self.pods: Cache[PodView] = Cache(
             client,
             "pods",
             PodView,
-            indices={"owner": _owner, "node": _node, "orphans": _orphan, "namespace": _namespace},
+            indices={
+                "owner": _owner,
+                "node": _node,
+                "orphans": _orphan,
+                "namespace": _namespace,
+                "state": _state,
+            },
         )
         self.nodes: Cache[NodeView] = Cache(client, "nodes", NodeView)
         self.leases: Cache[LeaseView] = Cache(
@@ -105,3 +115,9 @@ def _node(key: Key, view: PodView) -> tuple[str, ...]:
 
 def _namespace(key: Key, view: Any) -> tuple[str, ...]:
     return (key.namespace,)
+
+
+def _state(key: Key, view: PodView) -> tuple[str, ...]:
+    if view.metadata.deleting:
+        return ("deleting", "finished") if view.finished else ("deleting",)
+    return ("finished",) if view.finished else ()

@@ -1,0 +1,163 @@
+"""Who owns whom, over all resources: the ground that garbage collection stands on.
+
+One narrow watch a resource; of each object only identity, owners and how its deletion proceeds are
+kept. Events belong to nobody here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from windtunnel.client import Change, Client
+from windtunnel.client.protocol import ChangeType
+from windtunnel.controllers.resources import Resource, Resources
+from windtunnel.controllers.views import OwnerReference
+from windtunnel.machinery.tree import Key
+
+FOREGROUND: Final = "foregroundDeletion"
+ORPHAN: Final = "orphan"
+
+
+class _Metadata(msgspec.Struct, rename="camel", gc=False):
+    uid: str = ""
+    owner_references: tuple[OwnerReference, ...] = ()
+    finalizers: tuple[str, ...] = ()
+    deletion_timestamp: str | None = None
+
+
+class _Body(msgspec.Struct, gc=False):
+    metadata: _Metadata
+
+
+_decoder = msgspec.json.Decoder(_Body)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One object."""
+
+    uid: str
+    resource: str
+    key: Key
+    owners: tuple[OwnerReference, ...]
+    deleting: bool
+    foreground: bool
+    """It is being deleted and waits for its dependents to go first."""
+    orphans: bool
+    """It is being deleted and lets its dependents live."""
+
+    def blocks(self, owner: str) -> bool:
+        """Whether the owner of this uid must wait for this object to go."""
+        return any(each.uid == owner and each.block_owner_deletion for each in self.owners)
+
+
+Tell = Callable[[ChangeType, Node, Node | None], None]
+"""(change, object, its state before)"""
+
+
+class Graph:
+    """All objects by uid, with their dependents."""
+
+    def __init__(self, client: Client, resources: Resources) -> None:
+        self._client, self._resources = client, resources
+        self._nodes: dict[str, Node] = {}
+        self._dependents: dict[str, dict[str, None]] = {}
+        self._listeners: list[Tell] = []
+        self._stops: dict[str, Callable[[], None]] = {}
+
+    def start(self) -> None:
+        """Begin to watch everything."""
+        self._resources.on_change(self._resource_changed)
+
+    def stop(self) -> None:
+        """Watch nothing any more."""
+        for stop in self._stops.values():
+            stop()
+        self._stops.clear()
+
+    def on_change(self, tell: Tell) -> None:
+        """Tell of every change from now on; register before ``start``."""
+        self._listeners.append(tell)
+
+    def get(self, uid: str) -> Node | None:
+        """Return the object of this uid, or None."""
+        return self._nodes.get(uid)
+
+    def dependents(self, uid: str) -> list[Node]:
+        """Return the objects that name this uid among their owners."""
+        return [self._nodes[each] for each in self._dependents.get(uid, ())]
+
+    def has_dependents(self, uid: str) -> bool:
+        """Whether anything names this uid among its owners."""
+        return bool(self._dependents.get(uid))
+
+    def forget(self, uid: str) -> None:
+        """Drop an object that turned out to be gone, as if it had been seen going."""
+        node = self._nodes.get(uid)
+        if node is not None:
+            self._remove(node)
+
+    def _resource_changed(self, resource: Resource, there: bool) -> None:
+        if there and resource.name not in self._stops:
+            deliver = partial(self._deliver, resource.name)
+            self._stops[resource.name] = lambda: None
+            self._stops[resource.name] = self._client.watch(resource.name, deliver)
+        elif not there and resource.name in self._stops:
+            self._stops.pop(resource.name)()
+            for node in [each for each in self._nodes.values() if each.resource == resource.name]:
+                self._remove(node)
+
+    def _deliver(self, resource: str, change: Change) -> None:
+        if change.type == "SYNCED":
+            return
+        metadata = _decoder.decode(change.body).metadata
+        if change.type == "DELETED":
+            known = self._nodes.get(metadata.uid)
+            if known is not None:
+                self._remove(known)
+            return
+        deleting = metadata.deletion_timestamp is not None
+        node = Node(
+            metadata.uid,
+            resource,
+            change.key,
+            metadata.owner_references,
+            deleting,
+            deleting and FOREGROUND in metadata.finalizers,
+            deleting and ORPHAN in metadata.finalizers,
+        )
+        before = self._nodes.get(node.uid)
+        if before == node:
+            node = before
+        else:
+            self._nodes[node.uid] = node
+            self._link(node, before.owners if before is not None else ())
+        for tell in self._listeners:
+            tell(change.type, node, before)
+
+    def _link(self, node: Node, before: Iterable[OwnerReference]) -> None:
+        old = {reference.uid for reference in before}
+        new = {reference.uid for reference in node.owners}
+        for uid in sorted(old - new):
+            self._unlink(uid, node.uid)
+        for uid in sorted(new - old):
+            self._dependents.setdefault(uid, {})[node.uid] = None
+
+    def _unlink(self, owner: str, uid: str) -> None:
+        dependents = self._dependents.get(owner)
+        if dependents is not None:
+            dependents.pop(uid, None)
+            if not dependents:
+                del self._dependents[owner]
+
+    def _remove(self, node: Node) -> None:
+        del self._nodes[node.uid]
+        for reference in node.owners:
+            self._unlink(reference.uid, node.uid)
+        for tell in self._listeners:
+            tell("DELETED", node, node)

@@ -1,0 +1,118 @@
+"""The list of controllers, in order, and how they are started."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from windtunnel.client import Client
+from windtunnel.controllers.budget import Budgets
+from windtunnel.controllers.controller import Controller
+from windtunnel.controllers.deployment import Deployments
+from windtunnel.controllers.events import Recorder
+from windtunnel.controllers.garbage import GarbageCollector
+from windtunnel.controllers.graph import Graph
+from windtunnel.controllers.job import Jobs
+from windtunnel.controllers.job_afterwards import FinishedJobs, JobOrphans
+from windtunnel.controllers.namespace import Namespaces
+from windtunnel.controllers.node_health import NodeHealth
+from windtunnel.controllers.node_metadata import NodeMetadata
+from windtunnel.controllers.node_taints import ExecutionTaints, SchedulingTaints
+from windtunnel.controllers.pod_gc import PodGarbage
+from windtunnel.controllers.quota import Quotas
+from windtunnel.controllers.replicaset import ReplicaSets
+from windtunnel.controllers.resources import Resources
+from windtunnel.controllers.serviceaccount import RootCertificates, ServiceAccounts
+from windtunnel.controllers.settings import Settings
+from windtunnel.controllers.sources import Sources
+from windtunnel.controllers.taint_eviction import TaintEvictions
+from windtunnel.kernel import Loop, Worker
+
+Report = Callable[[str, Any, Exception], None]
+"""(controller, key, what went wrong); the key is visited again."""
+
+
+class Started:
+    """Running controllers."""
+
+    def __init__(self, client: Client, loop: Loop) -> None:
+        self.sources = Sources(client)
+        self.resources = Resources(client)
+        self.graph = Graph(client, self.resources)
+        self.workers: dict[str, Worker] = {}
+
+    def stop(self) -> None:
+        """Watch nothing any more; what is queued may still be visited."""
+        self.graph.stop()
+        self.resources.stop()
+        self.sources.stop()
+
+
+def start(
+    client: Client,
+    loop: Loop,
+    settings: Settings | None = None,
+    *,
+    report: Report,
+    only: Collection[str] | None = None,
+    without: Collection[str] = (),
+) -> Started:
+    """Start controllers.
+
+    Args:
+        client: Whom they talk to; several watches and many writes.
+        loop: Whose steps they are.
+        settings: The flags of the real controller manager.
+        report: Told of failures that will be retried.
+        only: Names of the controllers to start; None for all.
+        without: Names of controllers to leave out.
+    """
+    settings = settings or Settings()
+    started = Started(client, loop)
+
+    def begin() -> None:
+        for controller in _controllers(client, loop, settings, started):
+            if controller.name in without or (only is not None and controller.name not in only):
+                continue
+            worker = Worker(loop, controller, report)
+            started.workers[controller.name] = worker
+            controller.attach(worker.queue)
+        started.resources.start()
+        started.graph.start()
+
+    started.sources.start(begin)
+    return started
+
+
+def _controllers(
+    client: Client, loop: Loop, settings: Settings, started: Started
+) -> list[Controller]:
+    """Return every controller, in the order in which they hear of changes."""
+    clock, sources = loop.clock, started.sources
+    graph, resources = started.graph, started.resources
+
+    def recorder(component: str) -> Recorder:
+        return Recorder(client, loop, component)
+
+    node_events = recorder("node-controller")
+    controllers: list[Controller] = [
+        ServiceAccounts(client, sources),
+        Namespaces(client, clock, sources, resources),
+        NodeHealth(client, clock, sources, settings, node_events),
+        SchedulingTaints(client, clock, sources),
+        ExecutionTaints(client, clock, sources, settings),
+        NodeMetadata(client, sources),
+        TaintEvictions(client, clock, sources, recorder("taint-eviction-controller")),
+        Deployments(client, clock, sources, recorder("deployment-controller")),
+        ReplicaSets(client, clock, sources, recorder("replicaset-controller")),
+        Jobs(client, clock, sources, recorder("job-controller")),
+        JobOrphans(client, sources),
+        FinishedJobs(client, clock, sources),
+        Quotas(client, clock, sources, graph, resources, settings.resource_quota_sync_period),
+        Budgets(client, clock, sources, resources, recorder("controllermanager")),
+        GarbageCollector(client, graph, resources, recorder("garbage-collector-controller")),
+        PodGarbage(client, clock, sources, settings),
+    ]
+    if settings.root_ca:
+        controllers.insert(1, RootCertificates(client, sources, settings.root_ca))
+    return controllers
