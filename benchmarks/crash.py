@@ -48,7 +48,7 @@ class Server:
             "--data-dir", str(self.home / "data"), "--port", str(self.port),
             "--kubeconfig", str(self.home / "kubeconfig"),
             "--token-auth-file", str(self.home / "tokens.csv"),
-            "--without", "scheduler,nodes",
+            "--without", "scheduler,controllers,nodes",
         ]  # fmt: skip
         environment = dict(os.environ, WINDTUNNEL_HOME=str(self.home))
         log = (self.home / "server.log").open("ab")
