@@ -10,6 +10,7 @@ from windtunnel.apiserver.rendering import CREATED, answer
 from windtunnel.apiserver.request import Answer
 from windtunnel.apiserver.validation import read_body
 from windtunnel.kernel.clock import rfc3339
+from windtunnel.kinds.binding import validate_binding
 from windtunnel.kinds.kind import Kind
 from windtunnel.kinds.registry import structure_of
 from windtunnel.machinery.errors import BadRequest, Conflict, InternalError, NotFound
@@ -47,14 +48,11 @@ class Binding:
         name = call.route.name or metadata.get("name") or ""
         if metadata.get("name") not in (None, "", name):
             raise BadRequest("name in URL does not match name in Binding object")
-        target = tree.get("target") or {}
-        if target.get("kind") not in (None, "", "Node"):
-            raise _BadBinding(
-                f'target.kind: Unsupported value: "{target["kind"]}": supported values: "Node", '
-                '"<empty>"'
-            )
-        if not target.get("name"):
-            raise _BadBinding("target.name: Required value")
+        violations = validate_binding(tree)
+        if violations:
+            texts = [str(violation) for violation in violations]
+            raise _BadBinding(texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]")
+        target = tree["target"]
         self.bind(
             Key(call.route.namespace, name),
             target["name"],

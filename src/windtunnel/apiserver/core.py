@@ -29,7 +29,7 @@ from windtunnel.apiserver.patching import Patching
 from windtunnel.apiserver.rbac import Rbac
 from windtunnel.apiserver.reading import Reading
 from windtunnel.apiserver.rendering import Tables, refusal_answer, text_answer
-from windtunnel.apiserver.request import Answer, Outcome, Request, User
+from windtunnel.apiserver.request import BODY_LIMIT, Answer, Outcome, Request, User
 from windtunnel.apiserver.reviews import Reviews
 from windtunnel.apiserver.routes import Route, parse
 from windtunnel.apiserver.scaling import Scaling
@@ -51,7 +51,6 @@ from windtunnel.machinery.errors import (
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.store import Store
 
-BODY_LIMIT: Final = 3_145_728
 _UNSERVED: Final = "404 page not found\n"
 _ITSELF: Final = User("system:apiserver", ("system:masters",))
 

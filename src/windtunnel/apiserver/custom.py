@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from windtunnel.apiserver.jsonpath import find
-from windtunnel.kernel.clock import Clock, rfc3339
+from windtunnel.kernel.clock import Clock
+from windtunnel.kinds.definition_conditions import CLEANUP_FINALIZER, established_status
 from windtunnel.kinds.kind import Column, Context, Kind, Rules, Subresource
 from windtunnel.kinds.registry import Catalogue
 from windtunnel.machinery.age import age
@@ -24,7 +25,6 @@ from windtunnel.machinery.tree import Key, Tree, dig, encode
 from windtunnel.store import Store, Version
 
 DEFINITIONS: Final = "customresourcedefinitions.apiextensions.k8s.io"
-FINALIZER: Final = "customresourcecleanup.apiextensions.k8s.io"
 _VERBS: Final = (
     "delete", "deletecollection", "get", "list", "patch", "create", "update", "watch",
 )  # fmt: skip
@@ -172,22 +172,10 @@ def _kind(spec: Tree, version: Tree, storage: str) -> Kind:
     )
 
 
-def announce_end(definition: Tree, stamp: str) -> None:
-    """Say in a definition's status that it and its objects are about to go."""
-    conditions = definition.setdefault("status", {}).setdefault("conditions", [])
-    if any(each["type"] == "Terminating" for each in conditions):
-        return
-    conditions.append(
-        {
-            "type": "Terminating",
-            "status": "True",
-            "lastTransitionTime": stamp,
-            "reason": "InstanceDeletionPending",
-            "message": (
-                "CustomResourceDefinition marked for deletion; CustomResource deletion will begin "
-                "soon"
-            ),
-        }
+def _is_established(definition: Tree) -> bool:
+    return any(
+        each.get("type") == "Established" and each.get("status") == "True"
+        for each in dig(definition, "status", "conditions") or ()
     )
 
 
@@ -250,7 +238,8 @@ class Customs:
                 self._clean_up(name, version, definition, clear)
             else:
                 self._establish(version, definition)
-                self._serve(name, definition)
+                if _is_established(definition):
+                    self._serve(name, definition)
 
     def _serve(self, name: str, definition: Tree) -> None:
         self._unserve(name)
@@ -279,38 +268,16 @@ class Customs:
             self._going.discard(name)
 
     def _establish(self, version: Version, definition: Tree) -> None:
-        """Accept a definition's names and say that it is served."""
-        status = definition.setdefault("status", {})
-        names = definition["spec"]["names"]
+        """Accept a definition's names, where they are free, and say that it is served."""
         metadata = definition["metadata"]
-        conditions = list(status.get("conditions") or ())
-        known = {each["type"]: each for each in conditions}
         finalizers = list(metadata.get("finalizers") or ())
-        if (
-            known.get("Established", {}).get("status") == "True"
-            and status.get("acceptedNames") == names
-            and FINALIZER in finalizers
-        ):
+        others = (each.tree() for each in self._store.list(DEFINITIONS))
+        status = established_status(definition, others, self._clock.now())
+        if status == definition.get("status") and CLEANUP_FINALIZER in finalizers:
             return
-        stamp = rfc3339(self._clock.now())
-        for type_, reason, message in (
-            ("NamesAccepted", "NoConflicts", "no conflicts found"),
-            ("Established", "InitialNamesAccepted", "the initial names have been accepted"),
-        ):
-            if known.get(type_, {}).get("status") != "True":
-                conditions = [each for each in conditions if each["type"] != type_]
-                conditions.append(
-                    {
-                        "type": type_,
-                        "status": "True",
-                        "lastTransitionTime": stamp,
-                        "reason": reason,
-                        "message": message,
-                    }
-                )
-        status["conditions"], status["acceptedNames"] = conditions, dict(names)
-        if FINALIZER not in finalizers:
-            metadata["finalizers"] = [*finalizers, FINALIZER]
+        definition["status"] = status
+        if CLEANUP_FINALIZER not in finalizers:
+            metadata["finalizers"] = [*finalizers, CLEANUP_FINALIZER]
         self._write(version, definition)
 
     def _write(self, version: Version, definition: Tree) -> Version:
@@ -335,13 +302,13 @@ class Customs:
         """Delete the objects of a definition that goes, and the definition after the last."""
         metadata = definition["metadata"]
         finalizers = list(metadata.get("finalizers") or ())
-        if FINALIZER not in finalizers:
+        if CLEANUP_FINALIZER not in finalizers:
             return
         self._going.add(name)
         kinds = self._kinds.get(name, [])
         if kinds and not clear(kinds[0]):
             return
-        remaining = [each for each in finalizers if each != FINALIZER]
+        remaining = [each for each in finalizers if each != CLEANUP_FINALIZER]
         if not remaining:
             self._store.remove(DEFINITIONS, version.key, expected=version.revision)
             return

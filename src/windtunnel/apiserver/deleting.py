@@ -12,10 +12,11 @@ from typing import Final
 
 from windtunnel.apiserver.admission import Admission
 from windtunnel.apiserver.call import Attempt, Call
-from windtunnel.apiserver.custom import DEFINITIONS, announce_end
+from windtunnel.apiserver.custom import DEFINITIONS
 from windtunnel.apiserver.objects import Objects, shaped
 from windtunnel.apiserver.options import DeleteOptions
 from windtunnel.kernel.clock import parse_rfc3339, rfc3339
+from windtunnel.kinds.definition_conditions import terminating_status
 from windtunnel.kinds.kind import Kind
 from windtunnel.machinery.errors import Conflict
 from windtunnel.machinery.tree import Key, Tree
@@ -115,7 +116,7 @@ class Deleting:
         if kind.resource == "namespaces":
             return self._delete_namespace(call, version, tree)
         if kind.resource == DEFINITIONS:
-            announce_end(tree, call.timestamp)
+            tree["status"] = terminating_status(tree, call.now)
             return self._mark(call, version, tree, bump=False, grace=None)
         unsaid = options.propagation is None and options.orphan is None
         if unsaid and kind.resource == "jobs.batch":

@@ -14,7 +14,7 @@ from windtunnel.apiserver.options import DeleteOptions, delete_options
 from windtunnel.apiserver.reading import Reading
 from windtunnel.apiserver.rendering import CREATED, answer
 from windtunnel.apiserver.request import Answer
-from windtunnel.kinds.evictions import API_VERSIONS, Refused, judge
+from windtunnel.kinds.evictions import API_VERSIONS, Refused, eviction_condition, judge
 from windtunnel.kinds.kind import Kind
 from windtunnel.kinds.registry import Catalogue, structure_of
 from windtunnel.machinery.errors import BadRequest
@@ -98,14 +98,6 @@ class Evicting:
             return version
         if not pod["spec"].get("nodeName"):
             return version
-        conditions.append(
-            {
-                "type": "DisruptionTarget",
-                "status": "True",
-                "lastProbeTime": None,
-                "lastTransitionTime": call.timestamp,
-                "reason": "EvictionByEvictionAPI",
-                "message": "Eviction API: evicting",
-            }
-        )
+        times = {"lastProbeTime": None, "lastTransitionTime": call.timestamp}
+        conditions.append({**eviction_condition(), **times})
         return self._objects.put(call.kind, version.key, pod, version.revision)

@@ -19,7 +19,7 @@ from windtunnel.apiserver.ownership import ignored
 from windtunnel.apiserver.request import Ask, Reply, Request, User
 from windtunnel.apiserver.routes import Route
 from windtunnel.apiserver.selection import Selection, select
-from windtunnel.apiserver.validation import settle, settle_status
+from windtunnel.apiserver.validation import set_defaults, settle, settle_status
 from windtunnel.apiserver.writing import Written
 from windtunnel.client import Change, Deliver, Write
 from windtunnel.client.protocol import ChangeType
@@ -129,7 +129,7 @@ class LocalClient:
 
     def _update(self, resource: str, tree: Tree, subresource: str) -> Tree:
         kind = self._kind(resource)
-        (settle_status if subresource else settle)(kind, tree)
+        _settle(kind, tree, subresource)
         return self._change(kind, key_of(tree), lambda _: tree, subresource, verb="update")
 
     def patch(
@@ -149,7 +149,7 @@ class LocalClient:
                 new = strategic_patch(old, patch, kind.structure())
             else:
                 new = merge_patch(old, patch)
-            (settle_status if subresource == "status" else settle)(kind, new)
+            _settle(kind, new, subresource)
             return new
 
         return self._change(kind, key, change, subresource, verb="patch")
@@ -324,6 +324,14 @@ class LocalClient:
 
         self._asks(ask, done)
         raise Parked(waiting.append)
+
+
+def _settle(kind: Kind, tree: Tree, subresource: str) -> None:
+    if subresource == "status":
+        settle_status(kind, tree)
+        set_defaults(kind, tree)
+    else:
+        settle(kind, tree)
 
 
 def _seen(selection: Selection, version: Version) -> tuple[ChangeType, Version] | None:

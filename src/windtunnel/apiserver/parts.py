@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from windtunnel.kinds.kind import Context, Kind
+from windtunnel.kinds.namespace import validate_finalize
+from windtunnel.kinds.pod_update import validate_ephemeral_update, validate_resize
 from windtunnel.machinery.tree import Tree, dig
-from windtunnel.machinery.violations import Violation, forbidden
-
-_RESIZABLE: Final = ("cpu", "memory")
+from windtunnel.machinery.violations import Violation
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,78 +85,29 @@ def _add_ephemeral(new: Tree, old: Tree, _: Context) -> None:
         new["spec"]["ephemeralContainers"] = containers
 
 
-def _judge_ephemeral(new: Tree, old: Tree) -> list[Violation]:
-    present = {each["name"]: each for each in dig(new, "spec", "ephemeralContainers") or ()}
-    field = "spec.ephemeralContainers"
-    found = []
-    for before in dig(old, "spec", "ephemeralContainers") or ():
-        after = present.get(before["name"])
-        if after is None:
-            why = f"existing ephemeral containers {before['name']!r} may not be removed"
-            found.append(forbidden(field, why.replace("'", '"')))
-        elif after != before:
-            why = f"existing ephemeral containers {before['name']!r} may not be changed"
-            found.append(forbidden(field, why.replace("'", '"')))
-    return found
-
-
-def _containers(spec: Tree) -> dict[str, Tree]:
-    return {
-        each.get("name", ""): each
-        for field in ("containers", "initContainers")
-        for each in spec.get(field) or ()
-    }
+def _names(spec: Tree, field: str) -> list[str]:
+    return [each.get("name", "") for each in spec.get(field) or ()]
 
 
 def _resize(new: Tree, old: Tree, _: Context) -> None:
-    """Keep of the new pod the resources of its containers."""
-    wanted = _containers(new.get("spec") or {})
+    """Keep of the new pod the resources of its containers, where they are the same ones."""
+    wanted = new.get("spec") or {}
     spec = {**(old.get("spec") or {})}
     for field in ("containers", "initContainers"):
-        if not spec.get(field):
-            continue
-        spec[field] = [
-            {
-                **each,
-                **{
-                    part: wanted[each.get("name", "")][part]
-                    for part in ("resources", "resizePolicy")
-                    if part in wanted.get(each.get("name", ""), {})
-                },
-            }
-            for each in spec[field]
-        ]
+        if _names(wanted, field) != _names(spec, field):
+            spec[field] = wanted.get(field)
+        elif spec.get(field):
+            spec[field] = [
+                {**before, **_sizes(after)}
+                for before, after in zip(spec[field], wanted[field], strict=True)
+            ]
     _restore_all_but(new, old, "metadata")
     new["metadata"] = {**old["metadata"], "managedFields": new["metadata"].get("managedFields")}
     new["spec"] = spec
 
 
-def _other_resources(container: Tree) -> Any:
-    resources = container.get("resources") or {}
-    return {
-        part: {
-            name: value
-            for name, value in (resources.get(part) or {}).items()
-            if name not in _RESIZABLE
-        }
-        for part in ("requests", "limits")
-    }
-
-
-def _judge_resize(new: Tree, old: Tree) -> list[Violation]:
-    before, after = _containers(old.get("spec") or {}), _containers(new.get("spec") or {})
-    if any(
-        _other_resources(after[name]) != _other_resources(each) for name, each in before.items()
-    ):
-        return [forbidden("spec", "only cpu and memory resources are mutable")]
-    found = []
-    for index, (name, each) in enumerate(before.items()):
-        given = (each.get("resources") or {}).keys() & {"requests", "limits"}
-        kept = (after[name].get("resources") or {}).keys()
-        for part in sorted(given - kept):
-            field = f"spec.containers[{index}].resources.{part}"
-            found.append(forbidden(field, f"resource {part} cannot be removed"))
-    return found
+def _sizes(container: Tree) -> Tree:
+    return {part: container[part] for part in ("resources", "resizePolicy") if part in container}
 
 
 def _scale(new: Tree, old: Tree, _: Context) -> None:
@@ -167,10 +118,10 @@ def _no_violations(_: Tree, __: Tree) -> list[Violation]:
     return []
 
 
-FINALIZE: Final = Part(_finalize, _no_violations)
+FINALIZE: Final = Part(_finalize, lambda new, _: validate_finalize(new))
 APPROVAL: Final = Part(_approve, _no_violations)
-EPHEMERAL_CONTAINERS: Final = Part(_add_ephemeral, _judge_ephemeral, counts=True)
-RESIZE: Final = Part(_resize, _judge_resize, counts=True)
+EPHEMERAL_CONTAINERS: Final = Part(_add_ephemeral, validate_ephemeral_update, counts=True)
+RESIZE: Final = Part(_resize, validate_resize, counts=True)
 SCALE: Final = Part(_scale, _no_violations, counts=True)
 
 _BY_NAME: Final = {

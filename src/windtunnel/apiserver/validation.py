@@ -99,7 +99,6 @@ def settle_status(kind: Kind, tree: Tree) -> None:
         part = status_of(tree)
         fill_defaults(kind.structure(), part)
         _take_status(tree, part)
-    set_defaults(kind, tree)
 
 
 def _take_status(tree: Tree, part: Tree) -> None:

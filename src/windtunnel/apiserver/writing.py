@@ -16,7 +16,7 @@ from windtunnel.apiserver.metadata import keep_system_fields
 from windtunnel.apiserver.objects import Objects, conflict, shaped
 from windtunnel.apiserver.ownership import own_create, own_update, unchanged
 from windtunnel.apiserver.parts import Part, part_of
-from windtunnel.apiserver.validation import set_defaults, settle
+from windtunnel.apiserver.validation import set_defaults, settle, settle_status
 from windtunnel.kinds.kind import Context, Kind
 from windtunnel.kinds.metadata import validate_metadata_create, validate_metadata_update
 from windtunnel.machinery.errors import (
@@ -153,6 +153,8 @@ class Writing:
         )  # fmt: skip
         self._admission.mutate(attempt)
         kind.rules.prepare_create(tree, Context(call.now))
+        if "status" in tree:
+            settle_status(kind, tree)
         if not call.trusted:
             self._validate_create(call, tree)
         self._admission.judge(attempt)
@@ -253,7 +255,7 @@ class Writing:
         elif given != current:
             raise conflict(kind, name)
         uid = metadata.get("uid")
-        if put and uid and uid != old["metadata"]["uid"]:
+        if (put or call.trusted) and uid and uid != old["metadata"]["uid"]:
             raise Conflict.of(
                 kind.plural,
                 kind.group,

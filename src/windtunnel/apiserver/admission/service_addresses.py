@@ -1,7 +1,7 @@
 """Gives services their cluster addresses and node ports, and keeps track of which are taken.
 
-Source: defaults of kube-apiserver v1.36 with one IPv4 range; the first address belongs to the
-service ``kubernetes``.
+The first address of the range belongs to the service ``kubernetes``. What is handed out counts as
+taken once the service is stored.
 """
 
 from __future__ import annotations
@@ -11,146 +11,134 @@ from typing import Final
 
 from windtunnel.apiserver.call import Attempt
 from windtunnel.kinds.kind import Kind
+from windtunnel.kinds.service_addresses import HEADLESS, assign
 from windtunnel.machinery.errors import InternalError, Invalid
-from windtunnel.machinery.tree import Tree, dig
-from windtunnel.machinery.violations import invalid
+from windtunnel.machinery.tree import Key, dig
 from windtunnel.store import Store, Version
 
-_FIRST_PORT, _LAST_PORT = 30000, 32767
-_HEADLESS: Final = "None"
-_EXTERNAL: Final = "ExternalName"
-_PORT_TYPES: Final = ("NodePort", "LoadBalancer")
+_FIRST_PORT: Final = 30000
+_LAST_PORT: Final = 32767
 
 
-class ServiceAddresses:
-    """An admission plugin that allocates for services."""
+class _Taken:
+    """Who holds which addresses and ports."""
 
     def __init__(self, store: Store, service_range: str) -> None:
-        self._network = ipaddress.ip_network(service_range)
-        self._taken: dict[str, tuple[str, str]] = {}
-        self._ports: dict[int, tuple[str, str]] = {}
-        self._next = 1
-        self._next_port = _FIRST_PORT
+        self.network = ipaddress.ip_network(service_range)
+        self.addresses: dict[str, Key] = {}
+        self.ports: dict[int, Key] = {}
+        self.next_address = 2
+        self.next_port = _FIRST_PORT
         for version in store.list("services"):
             self._hold(version)
         store.subscribe("services", self._follow)
 
     def _follow(self, version: Version) -> None:
-        owner = tuple(version.key)
-        for held in (self._taken, self._ports):
-            for item in [item for item, holder in held.items() if holder == owner]:
-                del held[item]  # type: ignore[arg-type]
+        self.addresses = {a: key for a, key in self.addresses.items() if key != version.key}
+        self.ports = {port: key for port, key in self.ports.items() if key != version.key}
         if version.type != "DELETED":
             self._hold(version)
 
     def _hold(self, version: Version) -> None:
         spec = dig(version.tree(), "spec") or {}
-        owner = (version.key.namespace, version.key.name)
         for address in spec.get("clusterIPs") or ():
-            if address != _HEADLESS:
-                self._taken[address] = owner
+            if address != HEADLESS:
+                self.addresses[address] = version.key
         for port in spec.get("ports") or ():
             if port.get("nodePort"):
-                self._ports[port["nodePort"]] = owner
+                self.ports[port["nodePort"]] = version.key
         if spec.get("healthCheckNodePort"):
-            self._ports[spec["healthCheckNodePort"]] = owner
+            self.ports[spec["healthCheckNodePort"]] = version.key
+
+
+class _Pool:
+    """What is free for one service in one request (a ``kinds.service_addresses.AddressPool``)."""
+
+    def __init__(self, taken: _Taken, attempt: Attempt) -> None:
+        self._taken, self._attempt = taken, attempt
+        self._owner = Key(attempt.namespace, attempt.name)
+        self._handed: set[int] = set()
+
+    def next_address(self) -> str:
+        """Return a free cluster IP."""
+        address: str = self._attempt.call.mint("cluster-ip", self._free_address)
+        return address
+
+    def _free_address(self) -> str:
+        taken = self._taken
+        size = taken.network.num_addresses - 3
+        for offset in range(size):
+            index = 2 + (taken.next_address - 2 + offset) % size
+            address = str(taken.network[index])
+            if address not in taken.addresses:
+                taken.next_address = index + 1
+                return address
+        raise InternalError("failed to allocate a serviceIP: range is full")
+
+    def claim_address(self, address: str) -> str:
+        """Take a particular cluster IP, or say why not."""
+        network = self._taken.network
+        try:
+            inside = ipaddress.ip_address(address) in network
+        except ValueError:
+            inside = False
+        if not inside:
+            return (
+                f"the provided IP ({address}) is not in the valid range. The range of valid IPs is "
+                f"{network}"
+            )
+        if self._taken.addresses.get(address, self._owner) != self._owner:
+            return "provided IP is already allocated"
+        return ""
+
+    def next_port(self) -> int:
+        """Return a free node port."""
+        purpose = f"node-port-{len(self._handed)}"
+        port: int = self._attempt.call.mint(purpose, self._free_port)
+        self._handed.add(port)
+        return port
+
+    def _free_port(self) -> int:
+        taken = self._taken
+        size = _LAST_PORT - _FIRST_PORT + 1
+        for offset in range(size):
+            port = _FIRST_PORT + (taken.next_port - _FIRST_PORT + offset) % size
+            if port not in taken.ports and port not in self._handed:
+                taken.next_port = port + 1
+                return port
+        raise InternalError("failed to allocate a nodePort: range is full")
+
+    def claim_port(self, port: int) -> str:
+        """Take a particular node port, or say why not."""
+        if not _FIRST_PORT <= port <= _LAST_PORT:
+            return (
+                "provided port is not in the valid range. The range of valid ports is "
+                f"{_FIRST_PORT}-{_LAST_PORT}"
+            )
+        if self._taken.ports.get(port, self._owner) != self._owner:
+            return "provided port is already allocated"
+        self._handed.add(port)
+        return ""
+
+
+class ServiceAddresses:
+    """Allocates for services before they are validated."""
+
+    def __init__(self, store: Store, service_range: str) -> None:
+        self._taken = _Taken(store, service_range)
 
     def concerns(self, operation: str, kind: Kind, subresource: str) -> bool:
         """Creates and updates of services."""
         return kind.resource == "services" and operation != "DELETE" and not subresource
 
     def mutate(self, attempt: Attempt) -> None:
-        """Allocation waits until the service is known to be sound."""
-
-    def judge(self, attempt: Attempt) -> None:
-        """Allocate what the service needs and does not have."""
+        """Give the service what it needs and does not have."""
         if attempt.new is None:
             return
-        spec = attempt.new.setdefault("spec", {})
-        type_ = spec.get("type") or "ClusterIP"
-        before = dig(attempt.old, "spec") or {}
-        if type_ != _EXTERNAL:
-            self._give_address(attempt, spec, before)
-        if type_ in _PORT_TYPES and spec.get("allocateLoadBalancerNodePorts") is not False:
-            self._give_ports(attempt, spec, before)
+        attempt.new.setdefault("spec", {})
+        violations = assign(attempt.new, attempt.old, _Pool(self._taken, attempt))
+        if violations:
+            raise Invalid("Service", "", attempt.name, violations)
 
-    def _give_address(self, attempt: Attempt, spec: Tree, before: Tree) -> None:
-        if not spec.get("clusterIP") and before.get("clusterIP"):
-            spec["clusterIP"], spec["clusterIPs"] = before["clusterIP"], before.get("clusterIPs")
-        address = spec.get("clusterIP") or ""
-        if address == _HEADLESS:
-            spec.setdefault("clusterIPs", [_HEADLESS])
-        elif not address:
-            address = attempt.call.mint("cluster-ip", self._free_address)
-            spec["clusterIP"], spec["clusterIPs"] = address, [address]
-        elif address != before.get("clusterIP"):
-            self._claim(attempt, address)
-            spec.setdefault("clusterIPs", [address])
-        spec.setdefault("ipFamilies", ["IPv4"])
-        spec.setdefault("ipFamilyPolicy", "SingleStack")
-
-    def _claim(self, attempt: Attempt, address: str) -> None:
-        owner = (attempt.namespace, attempt.name)
-        why = ""
-        try:
-            inside = ipaddress.ip_address(address) in self._network
-        except ValueError:
-            inside = False
-        if not inside:
-            why = (
-                "failed to allocate IP "
-                f"{address}: the provided network does not match the current range"
-            )
-        elif self._taken.get(address, owner) != owner:
-            why = f"failed to allocate IP {address}: provided IP is already allocated"
-        if why:
-            raise Invalid("Service", "", attempt.name, [invalid("spec.clusterIPs", [address], why)])
-
-    def _free_address(self) -> str:
-        size = self._network.num_addresses - 2
-        for offset in range(size):
-            index = 1 + (self._next - 1 + offset) % size
-            address = str(self._network[index])
-            # The first address is the API server's own service.
-            if index > 1 and address not in self._taken:
-                self._next = index + 1
-                return address
-        raise InternalError(
-            "Internal error occurred: failed to allocate a serviceIP: range is full"
-        )
-
-    def _give_ports(self, attempt: Attempt, spec: Tree, before: Tree) -> None:
-        had = {
-            (port.get("protocol"), port.get("port")): port.get("nodePort")
-            for port in before.get("ports") or ()
-        }
-        for index, port in enumerate(spec.get("ports") or ()):
-            given = port.get("nodePort") or had.get((port.get("protocol"), port.get("port")))
-            if given:
-                self._claim_port(attempt, index, given)
-                port["nodePort"] = given
-            else:
-                port["nodePort"] = attempt.call.mint(f"node-port-{index}", self._free_port)
-
-    def _claim_port(self, attempt: Attempt, index: int, port: int) -> None:
-        owner = (attempt.namespace, attempt.name)
-        why = ""
-        if not _FIRST_PORT <= port <= _LAST_PORT:
-            why = (
-                "provided port is not in the valid range. The range of valid ports is "
-                f"{_FIRST_PORT}-{_LAST_PORT}"
-            )
-        elif self._ports.get(port, owner) != owner:
-            why = "provided port is already allocated"
-        if why:
-            field = f"spec.ports[{index}].nodePort"
-            raise Invalid("Service", "", attempt.name, [invalid(field, port, why)])
-
-    def _free_port(self) -> int:
-        size = _LAST_PORT - _FIRST_PORT + 1
-        for offset in range(size):
-            port = _FIRST_PORT + (self._next_port - _FIRST_PORT + offset) % size
-            if port not in self._ports:
-                self._next_port = port + 1
-                return port
-        raise InternalError("Internal error occurred: failed to allocate a nodePort: range is full")
+    def judge(self, attempt: Attempt) -> None:
+        """Nothing is left to judge."""
