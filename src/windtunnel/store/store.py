@@ -27,8 +27,8 @@ Names = list[str]
 Places = list[tuple[str, Key]]
 """Resource and key of some objects."""
 
-_VERSION_BYTES: Final = 600
-"""What a version weighs in memory besides its body (measured)."""
+_VERSION_BYTES: Final = 700
+"""What a version of a pod weighs in memory besides its body (measured)."""
 _SHARED_LABELS: Final = 4096
 
 
