@@ -6,7 +6,7 @@ from windtunnel.fleet.node_terms import ANY_NODE, NodeChoice, NodeTerm, node_ter
 from windtunnel.fleet.pod import PodReader, PodView, Shape, preferred_node_terms
 from windtunnel.fleet.pod_terms import AffinityTerm, PodQuery, PodTerm, SpreadConstraint
 from windtunnel.fleet.ports import conflict
-from windtunnel.fleet.relief import Relief, What, node_reliefs
+from windtunnel.fleet.relief import NODE_NEWS, Relief, What, node_reliefs
 from windtunnel.fleet.rule import Filter, RowScore, SetScore, normalised
 from windtunnel.fleet.taints import HARD, SOFT, UNSCHEDULABLE, untolerated
 from windtunnel.fleet.verdict import (
@@ -27,6 +27,7 @@ __all__ = [
     "ANY_NODE",
     "GO_ON",
     "HARD",
+    "NODE_NEWS",
     "NOTHING_TO_DO",
     "SOFT",
     "UNSCHEDULABLE",

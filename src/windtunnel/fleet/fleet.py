@@ -245,10 +245,10 @@ class Fleet:
         self._no_trial()
         self.facts[facts.name] = facts
         self.images.put(facts, before)
-        moved = self._order.put(facts.name, facts.zone)
+        came = self._order.put(facts.name, facts.zone)
         self._epoch += 1
         self._labels = None
-        self._disordered = self._disordered or moved
+        self._disordered = self._disordered or came
         if not self._disordered:
             self._write(self._row_of[facts.name], facts)
         else:
@@ -362,8 +362,8 @@ class Fleet:
             BrokenInvariant: One of them is wrong.
         """
         self._arrange()
-        if self._names != self._order.names() or set(self._names) != set(self.facts):
-            raise BrokenInvariant("rows are not the nodes in order")
+        if not sorted(self._names) == sorted(self.facts) == sorted(self._order.names()):
+            raise BrokenInvariant("rows are not the nodes")
         fresh = Fleet()
         fresh.namespaces.update(self.namespaces)
         for resource in self._columns.index:

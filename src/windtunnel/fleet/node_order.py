@@ -2,7 +2,7 @@
 
 Zones stand in order of first appearance, nodes of a zone in order of addition; the list takes the
 first node of every zone, then the second of every zone, and so on. A node that changes zone goes to
-the end of its new zone.
+the end of its new zone, but the real scheduler makes its list anew only when a node comes or goes.
 
 Source: kube-scheduler v1.36, node tree.
 """
@@ -18,7 +18,7 @@ class NodeOrder:
         self._zone_of: dict[str, str] = {}
 
     def put(self, name: str, zone: str) -> bool:
-        """Add a node or move it to another zone; says whether the order changed."""
+        """Add a node or move it to another zone; says whether it came."""
         known = self._zone_of.get(name)
         if known == zone:
             return False
@@ -26,7 +26,7 @@ class NodeOrder:
             self.remove(name)
         self._zones.setdefault(zone, {})[name] = None
         self._zone_of[name] = zone
-        return True
+        return known is None
 
     def remove(self, name: str) -> None:
         """Take a node out; a zone without nodes loses its place."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from windtunnel.fleet.node import NodeFacts
 from windtunnel.fleet.pod import PodView
@@ -26,6 +27,11 @@ class What(Enum):
     POD_GONE = "a pod left its node, or gave up a claim on one"
     OWN_TOLERATIONS = "the waiting pod's tolerations changed"
     OWN_GATES = "the waiting pod's scheduling gates are gone"
+
+
+NODE_NEWS: Final = frozenset({What.NODE_ADDED, What.NODE_TAINTS})
+"""A rule that waits for new nodes is asked at every change of taints, too: the real scheduler may
+have left a new node out of sight because of its taints."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,10 @@ class SetScore(Protocol):
     def name(self) -> str:
         """The plugin's name in profiles and answers."""
 
+    @property
+    def scope(self) -> Scope:
+        """FACTS or FLEET: what it depends on whether the score applies."""
+
     def applies(self, pod: PodView, view: FleetView) -> bool:
         """Say whether the score is given at all for this pod."""
 

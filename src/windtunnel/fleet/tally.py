@@ -59,6 +59,8 @@ class Tally:
         self._namespaces = namespaces
         self._counts: OrderedDict[PodQuery, _Count] = OrderedDict()
         self._carried: dict[Carried, dict[AffinityTerm, Ints]] = {kind: {} for kind in CARRIED}
+        self.any_carried = False
+        """Whether any term was carried since rows were last brought into order."""
         self._rows = 0
 
     def move(self, pod: PodView, row: int, by: int) -> None:
@@ -67,6 +69,7 @@ class Tally:
             if count.means(pod):
                 count.column[row] += by
         if pod.shape.has_pod_terms:
+            self.any_carried = True
             for kind in CARRIED:
                 for term in getattr(pod.shape, kind):
                     column = self._carried[kind].get(term)
@@ -87,11 +90,6 @@ class Tally:
         else:
             self._counts.move_to_end(query)
         return found.column
-
-    @property
-    def any_carried(self) -> bool:
-        """Whether any term was carried since rows were last brought into order."""
-        return any(self._carried.values())
 
     def carried(self, kind: Carried) -> Mapping[AffinityTerm, Ints]:
         """Return the terms of one kind that pods have carried, and how many on each row."""
@@ -121,3 +119,4 @@ class Tally:
             self._carried[kind] = {
                 term: moved(column) for term, column in terms.items() if column.any()
             }
+        self.any_carried = any(self._carried.values())

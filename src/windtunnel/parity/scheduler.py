@@ -286,10 +286,10 @@ class Replay:
 _SHOWN: Final = (Place.ACTIVE, Place.BACKOFF, Place.POOL)
 
 
-def _arrival(tree: Tree) -> tuple[int, str]:
-    """Nodes arrive in the order of names, pods after everything else."""
+def _arrival(tree: Tree) -> tuple[int, Key]:
+    """Objects arrive in the order of keys, pods after everything else."""
     kind = tree["kind"]
-    return (2 if kind == "Pod" else int(kind == "Node")), tree["metadata"]["name"]
+    return (2 if kind == "Pod" else int(kind == "Node")), key_of(tree)
 
 
 def _key(reference: str) -> Key:

@@ -95,6 +95,8 @@ class InterPodAffinity:
                 return repels(before) or _matches_any(before.shape.anti_affinity, pod, view)
             case What.NODE_ADDED | What.NODE_LABELS:
                 return _node_matters(pod, relief)
+            case What.NODE_TAINTS:
+                return True
             case _:
                 return False
 

@@ -25,7 +25,6 @@ from windtunnel.fleet import (
     Rows,
     RowScore,
     Scope,
-    SetScore,
 )
 
 _FEW: Final = 64
@@ -60,6 +59,7 @@ class Judgement:
         self.totals: Ints = np.zeros(0, np.int64)
         """Weighted sum of the row scores, for every row."""
         self._fleet, self._pod = fleet, pod
+        fleet.vector(pod.shape)  # its resources have columns before any state is looked up
         self._scores = [(one, weight) for one, weight in scores if one.applies(pod, fleet.view())]
         self._by_scope = {
             scope: [one for one in self.filters if one.scope is scope] for scope in Scope
@@ -70,7 +70,6 @@ class Judgement:
         self._fits: Bools = np.zeros(0, np.bool_)
         self._others: Bools = np.zeros(0, np.bool_)
         self._facts_total: Ints = np.zeros(0, np.int64)
-        self._same: dict[str, int | None] = {}
         self._mark: Mark | None = None
 
     def refresh(self) -> None:
@@ -127,12 +126,6 @@ class Judgement:
             left = left[~refused]
         return groups
 
-    def same(self, score: SetScore) -> int | None:
-        """Return what ``score`` gives to all nodes alike; None where it tells them apart."""
-        if score.name not in self._same:
-            self._same[score.name] = score.same(self._pod, self._fleet.view())
-        return self._same[score.name]
-
     def row_scores(self, rows: Rows) -> list[tuple[str, Ints]]:
         """Return each row score of some rows, weighted, for those who want to see them."""
         view = self._fleet.view(rows)
@@ -141,7 +134,6 @@ class Judgement:
     def _judge_all(self) -> None:
         view = self._fleet.view()
         self._memo.clear()
-        self._same.clear()
         self._facts = self._filtered(Scope.FACTS, view)
         self._facts_total = self._rated(Scope.FACTS, view)
         self._fits = self._filtered(Scope.RESOURCES, view)

@@ -73,6 +73,8 @@ class NodeAffinity:
     def relieved(self, pod: PodView, relief: Relief, view: FleetView) -> bool:
         """A node came or was relabelled, and now matches."""
         node, before = relief.node, relief.node_before
+        if relief.what is What.NODE_TAINTS:
+            return True
         if relief.what not in (What.NODE_ADDED, What.NODE_LABELS) or node is None:
             return False
         choice = pod.shape.node_choice

@@ -12,13 +12,13 @@ import numpy as np
 
 from windtunnel.fleet import (
     GO_ON,
+    NODE_NEWS,
     Admission,
     FleetView,
     PodView,
     Relief,
     Scope,
     Verdict,
-    What,
     refuse,
 )
 
@@ -40,5 +40,5 @@ class NodeName:
         return refuse(other, "node(s) didn't match the requested node name", unresolvable=True)
 
     def relieved(self, pod: PodView, relief: Relief, view: FleetView) -> bool:
-        """A node came."""
-        return relief.what is What.NODE_ADDED
+        """A node came, or its taints changed."""
+        return relief.what in NODE_NEWS

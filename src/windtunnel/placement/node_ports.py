@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from windtunnel.fleet import (
     GO_ON,
+    NODE_NEWS,
     NOTHING_TO_DO,
     Admission,
     FleetView,
@@ -41,8 +42,8 @@ class NodePorts:
         return refuse(taken, reason, unresolvable=False)
 
     def relieved(self, pod: PodView, relief: Relief, view: FleetView) -> bool:
-        """A node came, or a pod with a colliding port left."""
-        if relief.what is What.NODE_ADDED:
+        """A node came or its taints changed, or a pod with a colliding port left."""
+        if relief.what in NODE_NEWS:
             return True
         if relief.what is not What.POD_GONE or relief.pod_before is None:
             return False

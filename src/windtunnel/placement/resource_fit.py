@@ -73,7 +73,7 @@ class ResourceFit:
     def relieved(self, pod: PodView, relief: Relief, view: FleetView) -> bool:
         """A pod left or shrank, or a node came or grew and the pod would fit it when empty."""
         match relief:
-            case Relief(What.POD_GONE):
+            case Relief(What.POD_GONE | What.NODE_TAINTS):
                 return True
             case Relief(What.POD_SHRUNK, pod_before=before, pod=after) if before and after:
                 return any(

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from windtunnel.fleet import Admission, Code, Filter, Fleet, Ints, PodView, Scope
+from windtunnel.fleet import Admission, Code, Filter, Fleet, Ints, PodView, Scope, SetScore
 from windtunnel.placement import Judgement, Refusal
 from windtunnel.scheduler.decision import Decision, Gate, Refused, Scores
 from windtunnel.scheduler.nominations import Nominations
@@ -32,6 +32,8 @@ class _Case(NamedTuple):
     """What the rules that look at pods elsewhere said at the gate."""
     gate: Gate
     judgement: Judgement | None
+    telling: tuple[tuple[SetScore, int], ...]
+    """Scores that may tell feasible nodes apart."""
 
 
 class Rotation:
@@ -68,12 +70,12 @@ class Cycle:
         judgement.refresh()
         barred = self._barred(pod, judgement) if self.nominations else {}
         if not pod.nominated or pod.nominated not in self.fleet.row_of:
-            return self._search(pod, case.gate, judgement, barred, None, details)
+            return self._search(pod, case, judgement, barred, None, details)
         row = self.fleet.row_of[pod.nominated]
         refusal = barred.get(row) or judgement.refusal(row)
         if refusal is not None:
             tried = Refused(refusal, (pod.nominated,))
-            return self._search(pod, case.gate, judgement, barred, tried, details)
+            return self._search(pod, case, judgement, barred, tried, details)
         return Decision(
             pod.key,
             pod.nominated,
@@ -105,14 +107,14 @@ class Cycle:
     def _search(
         self,
         pod: PodView,
-        gate: Gate,
+        case: _Case,
         judgement: Judgement,
         barred: dict[int, Refusal],
         tried: Refused | None,
         details: bool,
     ) -> Decision:
         """Walk the nodes and pick the winner; ``tried`` is the nominated node, refused."""
-        names = self.fleet.names
+        gate, names = case.gate, self.fleet.names
         feasible = judgement.feasible
         if barred:
             feasible = feasible[~np.isin(feasible, list(barred))]
@@ -145,7 +147,7 @@ class Cycle:
         if len(found) == 1:
             node = names[int(found[0])]
         elif len(found):
-            node, scores = self._pick(pod, judgement, found, details)
+            node, scores = self._pick(pod, judgement, case.telling, found, details)
         return Decision(
             pod.key,
             node,
@@ -160,18 +162,22 @@ class Cycle:
         )
 
     def _pick(
-        self, pod: PodView, judgement: Judgement, found: Ints, details: bool
+        self,
+        pod: PodView,
+        judgement: Judgement,
+        telling: tuple[tuple[SetScore, int], ...],
+        found: Ints,
+        details: bool,
     ) -> tuple[str, Scores | None]:
         """Return the winner among feasible nodes, and the scores where they are asked for."""
         fleet = self.fleet
         totals = judgement.totals.take(found)
+        view = fleet.view()
         parts: list[tuple[str, Ints]] = []
-        for score, weight in self.profile.set_scores:
-            same = judgement.same(score)
-            if same is not None and not details:
-                continue  # what all get alike decides nothing
-            if not score.applies(pod, fleet.view()):
+        for score, weight in self.profile.set_scores if details else telling:
+            if not score.applies(pod, view):
                 continue
+            same = score.same(pod, view) if details else None
             if same is None:
                 part = score.compare(pod, fleet.view(found)) * weight
             else:
@@ -205,7 +211,13 @@ class Cycle:
             judgement = case.judgement if case is not None else None
             if judgement is None or judgement.filters != filters:
                 judgement = Judgement(self.fleet, filters, self.profile.row_scores, pod)
-        case = self._cases[key] = _Case(epoch, answers, gate, judgement)
+        telling = tuple(
+            (score, weight)
+            for score, weight in self.profile.set_scores
+            if score.scope is Scope.FLEET
+            or (score.applies(pod, view) and score.same(pod, view) is None)
+        )
+        case = self._cases[key] = _Case(epoch, answers, gate, judgement, telling)
         if len(self._cases) * len(self.fleet.names) > _ROWS_KEPT:
             self._cases.popitem(last=False)
         return case

@@ -142,7 +142,7 @@ class Engine:
         if decision.nodes:
             preemption = after_failure(cycle, pod, decision, tuple(self.budgets.values()))
         message = decision.message(preemption.message if preemption else "")
-        nominated = preemption.nominated if preemption else ""
+        nominated = preemption.nominated if preemption else ("" if not decision.nodes else None)
         demoted: tuple[PodView, ...] = ()
         chosen = preemption.chosen if preemption else None
         if chosen is not None and any(not one.terminating for one in chosen.victims):

@@ -57,11 +57,13 @@ class Preemption:
 
 def after_failure(
     cycle: Cycle, pod: PodView, decision: Decision, budgets: Sequence[Budget]
-) -> Preemption:
+) -> Preemption | None:
     """Ask everything that may help after a failed search, in the profile's order."""
     words = []
     result = Preemption(Code.UNSCHEDULABLE, "", None)
     plugins = cycle.profile.post_filters
+    if not plugins:
+        return None
     if "DynamicResources" in plugins and _stopped_before_claims(cycle, decision):
         # The plugin's own state was never written, and it stumbles over that.
         return Preemption(Code.ERROR, "not found", None)
