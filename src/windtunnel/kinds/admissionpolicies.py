@@ -15,7 +15,7 @@ from windtunnel.kinds import checks
 from windtunnel.kinds.declared import Declared
 from windtunnel.kinds.kind import Rules
 from windtunnel.machinery import names
-from windtunnel.machinery.selectors import LabelSelector, validate_label_selector
+from windtunnel.machinery.selectors import validate_label_selector
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import (
     Violation,
@@ -303,6 +303,22 @@ def _policy_cells(tree: Tree, now: float, key: str) -> list[Any]:
     return [checks.name_cell(tree), count, shown, checks.age_cell(tree, now)]
 
 
+def _selector_dump(selector: Tree) -> str:
+    """Print a selector as Go prints the struct; the real server's table does no better."""
+    labels = "".join(
+        f"{key}: {value}," for key, value in sorted((selector.get("matchLabels") or {}).items())
+    )
+    terms = "".join(
+        f"LabelSelectorRequirement{{Key:{term.get('key', '')},Operator:{term.get('operator', '')},"
+        f"Values:[{' '.join(term.get('values') or ())}],}},"
+        for term in selector.get("matchExpressions") or ()
+    )
+    return (
+        f"&LabelSelector{{MatchLabels:map[string]string{{{labels}}},"
+        f"MatchExpressions:[]LabelSelectorRequirement{{{terms}}},}}"
+    )
+
+
 def _binding_cells(tree: Tree, now: float) -> list[Any]:
     spec = tree.get("spec") or {}
     reference = spec.get("paramRef") or {}
@@ -310,7 +326,7 @@ def _binding_cells(tree: Tree, now: float) -> list[Any]:
     if reference.get("name"):
         shown = f"{reference.get('namespace') or '*'}/{reference['name']}"
     elif reference.get("selector") is not None:
-        shown = str(LabelSelector.from_tree(reference["selector"]))
+        shown = _selector_dump(reference["selector"])
     policy = spec.get("policyName") or ""
     return [checks.name_cell(tree), policy, shown, checks.age_cell(tree, now)]
 

@@ -161,8 +161,11 @@ def parse_schedule(text: str) -> Schedule:
 
 
 def _is_star(text: str) -> bool:
-    """Say whether a field matches every day and leaves the choice to the other one."""
-    return any(part.split("/")[0] in ("*", "?") for part in text.split(","))
+    """Say whether a field matches every day and so leaves the choice to the other one."""
+    return any(
+        part.partition("/")[0] in ("*", "?") and part.partition("/")[2] in ("", "1")
+        for part in text.split(",")
+    )
 
 
 def _interval(text: str) -> float:

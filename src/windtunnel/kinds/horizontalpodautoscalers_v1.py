@@ -76,30 +76,34 @@ def _set(tree: Tree, **values: Any) -> Tree:
 
 
 def _old_source(name: str, source: Tree) -> Tree:
-    """Return a v2 metric source, or its current value, in the words of v1."""
-    values = source.get("target") or source.get("current") or {}
-    metric, prefix = source.get("metric") or {}, "target" if "target" in source else "current"
-    old: Tree = {}
+    """Return a v2 metric source, or its current value, in the words of v1, in v1's order."""
+    prefix = "target" if "target" in source else "current"
+    values, metric = source.get(prefix) or {}, source.get("metric") or {}
+    value, average = values.get("value"), values.get("averageValue")
     if name in ("resource", "containerResource"):
-        _set(old, name=source.get("name"), container=source.get("container"))
-        old |= _set(
-            {},
-            **{
-                f"{prefix}AverageUtilization": values.get("averageUtilization"),
-                f"{prefix}AverageValue": values.get("averageValue"),
-            },
-        )
-        return old
-    old["metricName"] = metric.get("name", "")
-    selector = "metricSelector" if name == "external" else "selector"
-    _set(old, **{selector: metric.get("selector")})
+        old: Tree = {"name": source.get("name", "")}
+        _set(old, **{f"{prefix}AverageUtilization": values.get("averageUtilization")})
+        _set(old, **{f"{prefix}AverageValue": average})
+        return _set(old, container=source.get("container"))
+    selector = metric.get("selector")
     if name == "object":
-        old["target"] = source.get("describedObject") or {}
-        old[f"{prefix}Value"] = values.get("value", "0")
-        return _set(old, averageValue=values.get("averageValue"))
+        old = {"target": source.get("describedObject") or {}, "metricName": metric.get("name", "")}
+        old[f"{prefix}Value"] = "0" if value is None else value
+        return _set(old, selector=selector, averageValue=average)
+    old = {"metricName": metric.get("name", "")}
     if name == "external":
-        _set(old, **{f"{prefix}Value": values.get("value")})
-    return _set(old, **{f"{prefix}AverageValue": values.get("averageValue")})
+        _set(old, **{"metricSelector": selector, f"{prefix}Value": value})
+        return _set(old, **{f"{prefix}AverageValue": average})
+    return _set(old, **{f"{prefix}AverageValue": average, "selector": selector})
+
+
+def _old_rules(rules: Tree | None) -> Tree | None:
+    """Return scaling rules as Go writes them: all fields, in the order of the struct."""
+    if rules is None:
+        return None
+    fields = ("stabilizationWindowSeconds", "selectPolicy", "policies", "tolerance")
+    shown: Tree = go_value({key: rules.get(key) for key in fields})
+    return shown
 
 
 def _new_source(name: str, old: Tree, key: str) -> Tree:
@@ -122,6 +126,11 @@ def _new_source(name: str, old: Tree, key: str) -> Tree:
         source["describedObject"] = old.get("target") or {}
     source[key] = values
     return source
+
+
+def _old_condition(condition: Tree) -> Tree:
+    order = ("type", "status", "lastTransitionTime", "reason", "message")
+    return {key: condition[key] for key in order if key in condition}
 
 
 def _sources(metrics: list[Tree], rename: Any) -> list[Tree]:
@@ -170,7 +179,7 @@ def to_v2(tree: Tree) -> Tree:
             _listed(annotations.get(_CURRENT)), lambda name, old: _new_source(name, old, "current")
         )
         used = status.pop("currentCPUUtilizationPercentage", None)
-        if used is not None:
+        if used is not None and not any(_is_cpu(metric, "current") for metric in current):
             entry = {"name": "cpu", "current": {"averageUtilization": used}}
             current.append({"type": "Resource", "resource": entry})
         status["currentMetrics"] = current or None
@@ -197,7 +206,11 @@ def from_v2(tree: Tree) -> Tree:
         added[_METRICS] = encode(_sources(others, _old_source)).decode()
     behavior = spec.pop("behavior", None)
     if behavior is not None:
-        added[_BEHAVIOR] = encode(go_value(behavior)).decode()
+        directions = {
+            "ScaleUp": _old_rules(behavior.get("scaleUp")),
+            "ScaleDown": _old_rules(behavior.get("scaleDown")),
+        }
+        added[_BEHAVIOR] = encode(directions).decode()
     status = tree.get("status")
     if status is not None:
         status.setdefault("currentReplicas", 0)
@@ -206,12 +219,11 @@ def from_v2(tree: Tree) -> Tree:
         if used is not None:
             share = used["resource"]["current"]["averageUtilization"]
             status["currentCPUUtilizationPercentage"] = share
-        others = [metric for metric in current if metric is not used]
-        if others:
-            added[_CURRENT] = encode(_sources(others, _old_source)).decode()
+        if current:
+            added[_CURRENT] = encode(_sources(current, _old_source)).decode()
         conditions = status.pop("conditions", None)
         if conditions:
-            added[_CONDITIONS] = encode(conditions).decode()
+            added[_CONDITIONS] = encode([_old_condition(each) for each in conditions]).decode()
     if added:
         metadata["annotations"] = {**(metadata.get("annotations") or {}), **added}
     return tree

@@ -1,6 +1,6 @@
 """Completed and failed indexes of an indexed job, as text like ``1,3-5``.
 
-Read by validation and by the job controller. Source: batch/v1 of v1.36.3.
+Source: batch/v1 of v1.36.3.
 """
 
 from __future__ import annotations
@@ -65,17 +65,6 @@ def parse_indexes(text: str, completions: int) -> list[Interval]:
 def count_indexes(intervals: Iterable[Interval]) -> int:
     """Return how many indexes the intervals hold."""
     return sum(last - first + 1 for first, last in intervals)
-
-
-def format_indexes(indexes: Iterable[int]) -> str:
-    """Return the text of these indexes; two neighbours already make an interval."""
-    runs: list[Interval] = []
-    for index in sorted(set(indexes)):
-        if runs and index == runs[-1].last + 1:
-            runs[-1] = Interval(runs[-1].first, index)
-        else:
-            runs.append(Interval(index, index))
-    return ",".join(f"{a}" if a == b else f"{a}-{b}" for a, b in runs)
 
 
 def first_shared_index(completed: str, failed: str, completions: int) -> int | None:

@@ -42,7 +42,7 @@ def _selector_text(selector: Tree | None) -> str:
             return str(LabelSelector.from_tree(selector))
         except MalformedSelector:
             return ""
-    return str(LabelSelector.from_labels(selector))
+    return str(LabelSelector.from_tree({"matchLabels": selector}))
 
 
 def _scale(tree: Tree, *, replicas: int, current: int, selector: str) -> Tree:

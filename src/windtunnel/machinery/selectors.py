@@ -156,7 +156,12 @@ class LabelSelector:
     @classmethod
     def from_labels(cls, labels: Mapping[str, str] | None) -> LabelSelector:
         """Return the selector of a plain map (services, replication controllers)."""
-        return cls(tuple(Requirement(key, "in", (value,)) for key, value in (labels or {}).items()))
+        return cls(
+            tuple(
+                Requirement(key, "in", (value,), exact=True)
+                for key, value in (labels or {}).items()
+            )
+        )
 
 
 EVERYTHING: Final = LabelSelector()
