@@ -120,6 +120,9 @@ class Jobs:
     def _act(self, key: Key, job: JobView, plan: Plan) -> tuple[int, Exception | None]:
         """Make and delete pods; returns how many were made, and the first failure."""
         subject = _subject(job)
+        if plan.forgive:
+            for pod in plan.delete:
+                self._release(pod)
         failures = [failure for pod in plan.delete if (failure := self._delete(key, pod, subject))]
         if failures:
             return 0, failures[0]

@@ -57,6 +57,8 @@ class Plan:
     status: JobStatus
     """As it is to be once pods are made, deleted and released."""
     delete: tuple[PodView, ...] = ()
+    forgive: bool = False
+    """The deleted pods lose their finalizer before, so that they never count as failed."""
     create: tuple[Creation, ...] = ()
     release: list[PodView] = field(default_factory=list)
     """Pods that lose their finalizer, noted in the status before."""
@@ -311,6 +313,7 @@ def _populate(
     victims = _victims(visit, surplus)
     if victims:
         plan.delete = tuple(victims[:AT_ONCE])
+        plan.forgive = True
         if len(victims) > AT_ONCE:
             plan.again_in = 0.0
         gone = len(plan.delete)
@@ -326,7 +329,7 @@ def _populate(
     wait = 0.0 if visit.per_index else plan.backoff.remaining(visit.now)
     if wait > 0:
         plan.again_in = _sooner(plan.again_in, wait)
-        return 0, terminating, ready
+        return active, terminating, ready
     creations, wait = _creations(visit, missing)
     if not creations and wait > 0:
         plan.again_in = _sooner(plan.again_in, wait)

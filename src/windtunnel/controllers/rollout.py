@@ -107,12 +107,16 @@ def grow_newest(deployment: DeploymentView, newest: Share, old: Sequence[Share])
 
 
 def shrink_old(deployment: DeploymentView, newest: Share, old: Sequence[Share]) -> list[Move]:
-    """Lower the old sets as far as the rollout allows: broken pods first, the oldest sets first."""
+    """Lower the old sets as far as the rollout allows: broken pods first, the oldest sets first.
+
+    Nothing happens while a set still counts more available pods than it is to have: its controller
+    has not followed an earlier move yet.
+    """
     active = sorted((share for share in old if share.replicas), key=lambda share: share.age_rank)
     least = deployment.spec.replicas - max_unavailable(deployment)
     total = newest.replicas + sum(share.replicas for share in active)
     room = total - least - (newest.replicas - newest.available)
-    if not active or room <= 0:
+    if not active or room <= 0 or any(share.available > share.replicas for share in active):
         return []
     moves = []
     for share in active:

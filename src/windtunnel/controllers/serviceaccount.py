@@ -87,16 +87,17 @@ class RootCertificates:
         if not is_active(self._sources.namespaces.get(key)):
             return DONE
         data = {"ca.crt": self._certificate}
+        annotations = {"kubernetes.io/description": _DESCRIPTION}
         where = Key(key.name, ROOT_CA)
         present = self._sources.root_cas.get(where)
         if present is None:
-            annotations = {"kubernetes.io/description": _DESCRIPTION}
             metadata = {"name": ROOT_CA, "namespace": key.name, "annotations": annotations}
             tree = {"metadata": metadata, "data": data}
             _create_unless_going(self._client, "configmaps", "ConfigMap", tree)
-        elif present.data != data:
+        elif present.data != data or not annotations.keys() <= present.metadata.annotations.keys():
             gone: Tree = {name: None for name in present.data if name not in data}
-            self._client.patch("configmaps", where, {"data": {**gone, **data}})
+            patch = {"metadata": {"annotations": annotations}, "data": {**gone, **data}}
+            self._client.patch("configmaps", where, patch)
         return DONE
 
 

@@ -63,6 +63,7 @@ class Sources:
             client, "jobs.batch", JobView, indices={"namespace": _namespace}
         )
         self.namespaces: Cache[NamespaceView] = Cache(client, "namespaces", NamespaceView)
+        self.claims: Cache[PlainView] = Cache(client, "persistentvolumeclaims", PlainView)
         self.accounts: Cache[PlainView] = Cache(client, "serviceaccounts", PlainView)
         self.root_cas: Cache[ConfigMapView] = Cache(
             client, "configmaps", ConfigMapView, field_selector=f"metadata.name={ROOT_CA}"
@@ -76,8 +77,8 @@ class Sources:
 
     def _all(self) -> tuple[Cache[Any], ...]:
         return (
-            self.namespaces, self.nodes, self.leases, self.accounts, self.root_cas, self.quotas,
-            self.budgets, self.deployments, self.replica_sets, self.jobs, self.pods,
+            self.namespaces, self.nodes, self.leases, self.accounts, self.root_cas, self.claims,
+            self.quotas, self.budgets, self.deployments, self.replica_sets, self.jobs, self.pods,
         )  # fmt: skip
 
     def start(self, synced: Callable[[], None]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from windtunnel.client import Client
 from windtunnel.controllers.budget import Budgets
+from windtunnel.controllers.claim_protection import ClaimProtection
 from windtunnel.controllers.controller import Controller
 from windtunnel.controllers.deployment import Deployments
 from windtunnel.controllers.events import Recorder
@@ -103,8 +104,8 @@ def _controllers(
         ExecutionTaints(client, clock, sources, settings),
         NodeMetadata(client, sources),
         TaintEvictions(client, clock, sources, recorder("taint-eviction-controller")),
-        Deployments(client, clock, sources, recorder("deployment-controller")),
         ReplicaSets(client, clock, sources, recorder("replicaset-controller")),
+        Deployments(client, clock, sources, recorder("deployment-controller")),
         Jobs(client, clock, sources, recorder("job-controller")),
         JobOrphans(client, sources),
         FinishedJobs(client, clock, sources),
@@ -112,6 +113,7 @@ def _controllers(
         Budgets(client, clock, sources, resources, recorder("controllermanager")),
         GarbageCollector(client, graph, resources, recorder("garbage-collector-controller")),
         PodGarbage(client, clock, sources, settings),
+        ClaimProtection(client, sources),
     ]
     if settings.root_ca:
         controllers.insert(1, RootCertificates(client, sources, settings.root_ca))

@@ -82,21 +82,6 @@ class Condition(View, frozen=True, gc=False):
         return {key: value for key, value in tree.items() if value is not None and value != ""}
 
 
-class Resources(View, frozen=True):
-    """What a container asks for."""
-
-    limits: dict[str, str] = {}
-    requests: dict[str, str] = {}
-
-
-class Container(View, frozen=True):
-    """One container of a pod."""
-
-    name: str = ""
-    resources: Resources = Resources()
-    restart_policy: str = ""
-
-
 class Toleration(View, frozen=True, gc=False):
     """A taint that a pod puts up with."""
 
@@ -107,16 +92,24 @@ class Toleration(View, frozen=True, gc=False):
     toleration_seconds: int | None = None
 
 
+class ClaimSource(View, frozen=True, gc=False):
+    """A volume that is a claim."""
+
+    claim_name: str = ""
+
+
+class Volume(View, frozen=True):
+    """One volume of a pod."""
+
+    persistent_volume_claim: ClaimSource | None = None
+
+
 class PodSpec(View, frozen=True):
     """What a pod is to be."""
 
     node_name: str = ""
-    containers: tuple[Container, ...] = ()
-    init_containers: tuple[Container, ...] = ()
     tolerations: tuple[Toleration, ...] = ()
-    priority_class_name: str = ""
-    active_deadline_seconds: int | None = None
-    restart_policy: str = "Always"
+    volumes: tuple[Volume, ...] = ()
 
 
 class Terminated(View, frozen=True, gc=False):
@@ -165,6 +158,15 @@ class PodView(View, frozen=True):
     def active(self) -> bool:
         """Whether the pod counts as a replica."""
         return not self.finished and not self.metadata.deleting
+
+    @property
+    def claims(self) -> tuple[str, ...]:
+        """Names of the claims that the pod mounts."""
+        return tuple(
+            volume.persistent_volume_claim.claim_name
+            for volume in self.spec.volumes
+            if volume.persistent_volume_claim is not None
+        )
 
     @property
     def ready(self) -> bool:

@@ -7,6 +7,7 @@ ConfigMap, as the operator's own device plugin does for played nodes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -23,6 +24,7 @@ _MAX_COUNT: Final = 100_000
 _MAX_GPUS: Final = 1024
 _CPU_PER_GPU, _CPU_LEAST = 24, 32
 _MEMORY_PER_GPU, _MEMORY_LEAST = 192, 128  # GiB; as in common eight-GPU servers
+_SHORT: Final = re.compile(r"(?P<pool>[^:=]+):(?P<count>\d+)x(?P<gpus>\d+)")
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
@@ -106,6 +108,8 @@ def parse_order(text: str) -> PoolOrder:
     """Read an order in one line: ``pool=h100,count=100,gpus=8,product=NVIDIA-H100-80GB-HBM3``.
 
     ``cpu``, ``memory`` and ``gpu-memory`` (MiB) may be given, ``label`` and ``taint`` repeated.
+    ``h100:100x8`` is short for a pool, its number of nodes, and their number of GPUs; a pool that
+    is called like a model of the catalogue has GPUs of that model.
 
     Raises:
         UsageError: a word is unknown or its value impossible.
@@ -113,7 +117,13 @@ def parse_order(text: str) -> PoolOrder:
     words: dict[str, str] = {}
     labels: list[tuple[str, str]] = []
     taints: list[tuple[str, str, str]] = []
-    for part in filter(None, (piece.strip() for piece in text.split(","))):
+    pieces = [piece.strip() for piece in text.split(",")]
+    if short := _SHORT.fullmatch(pieces[0]):
+        words |= short.groupdict()
+        if find_model(words["pool"]):
+            words["product"] = words["pool"]
+        pieces = pieces[1:]
+    for part in filter(None, pieces):
         word, equals, value = part.partition("=")
         if not equals:
             raise UsageError(f"{part!r} in the node order {text!r} is not of the form word=value")

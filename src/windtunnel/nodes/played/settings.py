@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
+class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
     """Which nodes are played, and how."""
 
     annotation: str = "kwok.x-k8s.io/node"
