@@ -41,6 +41,11 @@ def unshown(field: str, detail: str) -> Violation:
     return Violation(field, "FieldValueInvalid", f"Invalid value: {detail}")
 
 
+def internal(field: str, why: str) -> Violation:
+    """The value cannot even be judged."""
+    return Violation(field, "InternalError", f"Internal error: {why}")
+
+
 def each(texts: Sequence[str], field: str, value: Any) -> list[Violation]:
     """Turn what a name rule said into violations of ``field``."""
     return [invalid(field, value, text) for text in texts]

@@ -87,10 +87,9 @@ def _volume_source(spec: Tree, field: str) -> list[Violation]:
         found += _source(reference, f"{field}.dataSourceRef")
     if source is None or reference is None:
         return found
-    said = f"{field}.dataSource"
     if reference.get("namespace"):
         text = "may not be specified when dataSourceRef.namespace is specified"
-        found.append(invalid(field, said, text))
+        found.append(invalid(field, {}, text))
     elif any(source.get(key) != reference.get(key) for key in ("apiGroup", "kind", "name")):
-        found.append(invalid(field, said, "must match dataSourceRef"))
+        found.append(invalid(field, {}, "must match dataSourceRef"))
     return found

@@ -70,6 +70,11 @@ ANSWERS_DELETED_OBJECT: Final = frozenset({
 
 DEFAULT_PROPAGATION: Final = {"jobs.batch": "Orphan", "replicationcontrollers": "Orphan"}
 
+DEPRECATED: Final = {
+    "componentstatuses": "v1 ComponentStatus is deprecated in v1.19+",
+    "endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
+}
+
 _REGARDING: Final = (
     "kind",
     "namespace",

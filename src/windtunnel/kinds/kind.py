@@ -139,6 +139,8 @@ class Kind:
     """What a DELETE without propagationPolicy means: "" is Background."""
     storage_hash: str = ""
     """What discovery prints as storageVersionHash."""
+    deprecated: str = ""
+    """The warning that every request for this kind earns."""
     custom: bool = False
     """Declared at run time by a CustomResourceDefinition."""
 

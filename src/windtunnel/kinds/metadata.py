@@ -26,7 +26,6 @@ ANNOTATION_BYTES: Final = 256 * 1024
 _STANDARD_FINALIZERS: Final = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
 _IMMUTABLE: Final = "field is immutable"
 _MANAGER_CHARACTERS: Final = 128
-_OPERATIONS: Final = ("Apply", "Update")
 
 
 def validate_labels(labels: Mapping[str, str] | None, field: str) -> list[Violation]:
@@ -106,22 +105,6 @@ def validate_finalizer_names(finalizers: Sequence[str] | None, field: str) -> li
     ]
 
 
-def validate_managed_fields(entries: Sequence[Tree] | None, field: str) -> list[Violation]:
-    """Judge managedFields that a client wrote."""
-    found: list[Violation] = []
-    for index, entry in enumerate(entries or ()):
-        where = f"{field}[{index}]"
-        operation = entry.get("operation", "")
-        if operation not in _OPERATIONS:
-            text = "must be `Apply` or `Update`"
-            found.append(invalid(f"{where}.operation", operation, text))
-        fields_type = entry.get("fieldsType", "")
-        if fields_type and fields_type != "FieldsV1":
-            found.append(invalid(f"{where}.fieldsType", fields_type, "must be `FieldsV1`"))
-        found += validate_field_manager(entry.get("manager", ""), f"{where}.manager")
-    return found
-
-
 def validate_field_manager(manager: str, field: str) -> list[Violation]:
     """Judge the name of a field manager."""
     found: list[Violation] = []
@@ -149,7 +132,6 @@ def validate_metadata_create(tree: Tree, kind: Kind) -> list[Violation]:
     found += _namespace(metadata.get("namespace", ""), kind.namespaced)
     found += _common(metadata)
     found += validate_finalizers(metadata.get("finalizers"), "metadata.finalizers")
-    found += validate_managed_fields(metadata.get("managedFields"), "metadata.managedFields")
     if not kind.custom:
         found += validate_finalizer_names(metadata.get("finalizers"), "metadata.finalizers")
     return found
@@ -199,7 +181,6 @@ def validate_metadata_update(new: Tree, old: Tree, kind: Kind | None = None) -> 
         if ours.get(part) != theirs.get(part):
             found.append(invalid(f"metadata.{part}", ours.get(part), _IMMUTABLE))
     found += _common(ours)
-    found += validate_managed_fields(ours.get("managedFields"), "metadata.managedFields")
     if kind is None or not kind.custom:
         found += validate_finalizer_names(ours.get("finalizers"), "metadata.finalizers")
     return found

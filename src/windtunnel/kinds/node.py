@@ -6,7 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from windtunnel.kinds.checks import age_cell, each, go_value, keep_alike, name_cell, restore
+from windtunnel.kinds.checks import (
+    age_cell,
+    each,
+    go_value,
+    internal,
+    keep_alike,
+    name_cell,
+    restore,
+)
 from windtunnel.kinds.declared import Declared
 from windtunnel.kinds.kind import Context, Rules
 from windtunnel.kinds.pod_scheduling import EFFECTS
@@ -102,8 +110,15 @@ def _validate(node: Tree) -> list[Violation]:
     ranges = spec.get("podCIDRs") or []
     for index, value in enumerate(ranges):
         found += each(names.ip_range(value), f"spec.podCIDRs[{index}]", value)
+    if len(ranges) < 2:
+        return found
+    broken = [value for value in ranges if names.ip_range(value)]
+    if broken:
+        text = f"invalid CIDR[{ranges.index(broken[0])}]: <nil> (invalid CIDR address: {broken[0]})"
+        why = "invalid PodCIDRs. failed to check with dual stack with error:"
+        found.append(internal("spec.podCIDRs", why + text))
     families = {":" in value for value in ranges}
-    if len(ranges) > 1 and (len(families) < 2 or len(ranges) > 2):
+    if broken or len(families) < 2 or len(ranges) > 2:
         text = "may specify no more than one CIDR for each IP family"
         found.append(invalid("spec.podCIDRs", ranges, text))
     return found

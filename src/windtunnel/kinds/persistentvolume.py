@@ -112,7 +112,7 @@ def _capacity(spec: Tree) -> list[Violation]:
     field = "spec.capacity"
     found = [] if capacity else [required(field)]
     if "storage" not in capacity or len(capacity) > 1:
-        found.append(not_supported(field, capacity or None, ["storage"]))
+        found.append(not_supported(field, dict(sorted(capacity.items())) or None, ["storage"]))
     for name, value in capacity.items():
         units = parse(value).units
         if units < 0:

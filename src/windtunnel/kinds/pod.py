@@ -8,7 +8,7 @@ from typing import Any, Final
 from windtunnel.kinds.checks import keep_alike
 from windtunnel.kinds.declared import Declared
 from windtunnel.kinds.kind import Context, Rules
-from windtunnel.kinds.pod_annotations import validate_profiles
+from windtunnel.kinds.pod_annotations import adopt_app_armor, validate_profiles
 from windtunnel.kinds.pod_cells import pod_cells
 from windtunnel.kinds.pod_resources import qos_class
 from windtunnel.kinds.pod_scheduling import PREFERRED, REQUIRED
@@ -58,7 +58,10 @@ def prepare_create(pod: Tree, context: Context) -> None:
         ]
     pod["status"] = status
     drop_disabled(spec)
-    _merge_label_keys(spec, dig(pod, "metadata", "labels") or {})
+    metadata = pod.get("metadata") or {}
+    _merge_label_keys(spec, metadata.get("labels") or {})
+    if annotations := metadata.get("annotations"):
+        adopt_app_armor(annotations, spec)
 
 
 def _merge_label_keys(spec: Tree, labels: Tree) -> None:

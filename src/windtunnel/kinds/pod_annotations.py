@@ -63,6 +63,30 @@ def _app_armor_annotation(key: str, value: str, spec: Tree, field: str) -> list[
     return found
 
 
+def app_armor_field(annotation: str) -> Tree | None:
+    """Return the profile that an annotation of old means; None where it means none."""
+    if annotation in ("unconfined", "runtime/default"):
+        return {"type": "Unconfined" if annotation == "unconfined" else "RuntimeDefault"}
+    path = annotation.removeprefix("localhost/")
+    if path != annotation and path and path == path.strip():
+        return {"type": "Localhost", "localhostProfile": path}
+    return None
+
+
+def adopt_app_armor(annotations: Mapping[str, str], spec: Tree) -> None:
+    """Give containers the profile of their annotation, where no field says otherwise."""
+    if dig(spec, "os", "name") == "windows":
+        return
+    whole = dig(spec, "securityContext", "appArmorProfile")
+    for container, _ in containers_of(spec, "spec"):
+        annotation = annotations.get(APP_ARMOR + container.get("name", ""))
+        if annotation is None or dig(container, "securityContext", "appArmorProfile"):
+            continue
+        profile = app_armor_field(annotation)
+        if profile is not None and profile != whole:
+            container.setdefault("securityContext", {})["appArmorProfile"] = profile
+
+
 def validate_profiles(annotations: Mapping[str, str], spec: Tree, field: str) -> list[Violation]:
     """Judge that annotations and the fields which replaced them say the same."""
     found: list[Violation] = []

@@ -130,8 +130,9 @@ def _mounts(
 ) -> list[Violation]:
     found: list[Violation] = []
     paths: set[str] = set()
-    device_names = {device.get("name", "") for device in devices}
-    device_paths = {device.get("devicePath", "") for device in devices}
+    # A device that is named twice counts once, with its last path.
+    by_name = {device.get("name", ""): device.get("devicePath", "") for device in devices}
+    device_names, device_paths = by_name.keys(), by_name.values()
     for index, mount in enumerate(mounts):
         where = f"{field}[{index}]"
         name, path = mount.get("name", ""), mount.get("mountPath", "")
@@ -192,8 +193,8 @@ def _devices(
     found: list[Violation] = []
     seen_names: set[str] = set()
     seen_paths: set[str] = set()
-    mount_names = {mount.get("name", "") for mount in mounts}
-    mount_paths = {mount.get("mountPath", "") for mount in mounts}
+    by_name = {mount.get("name", ""): mount.get("mountPath", "") for mount in mounts}
+    mount_names, mount_paths = by_name.keys(), by_name.values()
     for index, device in enumerate(devices):
         name, path = device.get("name", ""), device.get("devicePath", "")
         at_name, at_path = f"{field}[{index}].name", f"{field}[{index}].devicePath"

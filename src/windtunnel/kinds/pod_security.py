@@ -65,23 +65,28 @@ def _ids(context: Tree, field: str, *keys: str) -> list[Violation]:
 def validate_pod_security(spec: Tree, field: str) -> list[Violation]:
     """Judge the security context of a pod; the host's namespaces stand in the spec itself."""
     context = spec.get("securityContext")
-    if not context:
-        return []
     where = f"{field}.securityContext"
+    if not context:
+        return _shared_processes(spec, where)
     found = _ids(context, where, "fsGroup", "runAsUser", "runAsGroup")
     for index, group in enumerate(context.get("supplementalGroups") or ()):
         found += each(names.unix_id(group), f"{where}.supplementalGroups[{index}]", group)
-    if spec.get("shareProcessNamespace") and spec.get("hostPID"):
-        text = "ShareProcessNamespace and HostPID cannot both be enabled"
-        found.append(invalid(f"{where}.shareProcessNamespace", True, text))
+    found += _shared_processes(spec, where)
     found += _sysctls(spec, context, f"{where}.sysctls")
     found += _choice(context, where, "fsGroupChangePolicy", ("Always", "OnRootMismatch"))
     found += _seccomp(context.get("seccompProfile"), f"{where}.seccompProfile")
     found += _windows_options(context.get("windowsOptions"), f"{where}.windowsOptions")
     found += validate_app_armor(context.get("appArmorProfile"), f"{where}.appArmorProfile")
     found += _choice(context, where, "supplementalGroupsPolicy", ("Merge", "Strict"))
-    found += _choice(context, where, "seLinuxChangePolicy", ("MountOption", "Recursive"))
+    found += _choice(context, where, "seLinuxChangePolicy", ("Recursive",))
     return found
+
+
+def _shared_processes(spec: Tree, field: str) -> list[Violation]:
+    if not (spec.get("shareProcessNamespace") and spec.get("hostPID")):
+        return []
+    text = "ShareProcessNamespace and HostPID cannot both be enabled"
+    return [invalid(f"{field}.shareProcessNamespace", True, text)]
 
 
 def _choice(context: Tree, field: str, key: str, allowed: tuple[str, ...]) -> list[Violation]:

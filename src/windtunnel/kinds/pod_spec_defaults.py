@@ -123,7 +123,7 @@ def _handler(handler: Tree | None) -> None:
         http.setdefault("path", "/")
         http.setdefault("scheme", "HTTP")
     if (grpc := handler.get("grpc")) is not None:
-        grpc.setdefault("service", "")
+        grpc["service"] = grpc.get("service") or ""
 
 
 def _volume(volume: Tree) -> None:

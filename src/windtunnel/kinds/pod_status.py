@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from windtunnel.kinds.checks import each, immutable
+from windtunnel.kinds.checks import each, go_value, immutable, internal
 from windtunnel.kinds.pod_update import validate_annotation_updates
 from windtunnel.machinery import names
 from windtunnel.machinery.tree import Tree, dig
@@ -150,9 +150,15 @@ def _addresses(status: Tree, before: Tree, key: str) -> list[Violation]:
     for index, address in enumerate(listed):
         if address not in known:
             found += each(names.ip_address(address), f"{field}[{index}]", address)
-    families = [":" in address for address in listed]
-    if len(listed) > 2 or len(set(families)) != len(families):
-        found.append(invalid(field, status[key], _ONE_PER_FAMILY))
+    if len(listed) == 1:
+        return found
+    broken = [index for index, address in enumerate(listed) if names.ip_address(address)]
+    if broken:
+        text = f"invalid IP[{broken[0]}]: {listed[broken[0]]}"
+        found.append(internal(field, f"failed to check for dual stack with error:{text}"))
+    families = {":" in address for address in listed}
+    if broken or len(listed) > 2 or len(families) < 2:
+        found.append(invalid(field, go_value(status[key]), _ONE_PER_FAMILY))
     return found
 
 

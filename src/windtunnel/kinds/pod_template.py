@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from windtunnel.kinds.checks import age_cell, container_cells
+from windtunnel.kinds.checks import container_cells
 from windtunnel.kinds.declared import Declared
 from windtunnel.kinds.kind import Context, Rules
 from windtunnel.kinds.metadata import validate_annotations, validate_labels
@@ -36,6 +36,8 @@ def drop_disabled(spec: Tree) -> None:
             lifecycle = container.get("lifecycle")
             if lifecycle:
                 lifecycle.pop("stopSignal", None)
+                if not lifecycle:
+                    del container["lifecycle"]
     for volume in spec.get("volumes") or ():
         for source in (volume.get("projected") or {}).get("sources") or ():
             for key in _DISABLED_PROJECTIONS:
@@ -90,14 +92,13 @@ def _warnings(new: Tree, old: Tree | None) -> list[str]:
     return template_warnings(new.get("template") or {}, "template")
 
 
-def _cells(tree: Tree, now: float) -> list[Any]:
+def _cells(tree: Tree, _: float) -> list[Any]:
     template = tree.get("template") or {}
     labels = dig(template, "metadata", "labels")
     return [
         dig(tree, "metadata", "name") or "",
         *container_cells(template),
         str(LabelSelector.from_labels(labels)) or "<none>",
-        age_cell(tree, now),
     ]
 
 

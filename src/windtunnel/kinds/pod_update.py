@@ -182,7 +182,7 @@ def _while_gated(kept: Tree, old: Tree) -> list[Violation]:
     if ours != theirs:
         if any(ours.get(key) != value for key, value in theirs.items()):
             text = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-            found.append(invalid("spec.nodeSelector", ours, text))
+            found.append(invalid("spec.nodeSelector", dict(sorted(ours.items())), text))
         _take(kept, old, "nodeSelector")
     new_node, old_node = dig(kept, "affinity", "nodeAffinity"), dig(old, "affinity", "nodeAffinity")
     if new_node != old_node:
@@ -209,7 +209,7 @@ def _narrowed_affinity(new: Tree | None, old: Tree | None, field: str) -> list[V
         return []
     if len(before) != len(after):
         text = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
-        return [invalid(where, go_value(after), text)]
+        return [invalid(where, go_value(after) or None, text)]
     text = "only additions are allowed (no mutations or deletions)"
     return [
         invalid(f"{where}[{index}]", go_value(ours), text)

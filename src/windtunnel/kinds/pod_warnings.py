@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from windtunnel.kinds.pod_annotations import APP_ARMOR, CONTAINER_SECCOMP, SECCOMP
+from windtunnel.kinds.pod_annotations import (
+    APP_ARMOR,
+    CONTAINER_SECCOMP,
+    SECCOMP,
+    app_armor_field,
+)
 from windtunnel.kinds.pod_scheduling import PREFERRED, REQUIRED
 from windtunnel.kinds.pod_security import containers_of
 from windtunnel.machinery import names
@@ -169,8 +174,7 @@ def _container(
         if dig(container, "securityContext", "seccompProfile") is None and key in annotations:
             found.append(f"{at}[{key}]: {_SECCOMP_TEXT}")
         key = APP_ARMOR + name
-        replaced = dig(container, "securityContext", "appArmorProfile") is not None
-        if template and key in annotations and not replaced:
+        if key in annotations and _app_armor_is_new(container, annotations[key], template=template):
             text = 'deprecated since v1.30; use the "appArmorProfile" field instead'
             found.append(f"{at}[{key}]: {text}")
     if resources := container.get("resources"):
@@ -181,6 +185,12 @@ def _container(
         found += sorted(parts[0] + parts[1], key=lambda text: "[ephemeral-storage]" in text)
     found += _hidden(container.get("env") or (), f"{field}.env")
     return found
+
+
+def _app_armor_is_new(container: Tree, annotation: str, *, template: bool) -> bool:
+    """Say whether only the annotation names a profile (a pod's field has adopted it by now)."""
+    own, meant = dig(container, "securityContext", "appArmorProfile"), app_armor_field(annotation)
+    return own is None if template or meant is None else own == meant
 
 
 def _hidden(variables: Sequence[Tree], field: str) -> list[str]:

@@ -211,6 +211,7 @@ def _kind(
         needs_revision_on_put=name in facts.NEEDS_REVISION_ON_PUT,
         delete_answer="object" if name in facts.ANSWERS_DELETED_OBJECT else "status",
         default_propagation=facts.DEFAULT_PROPAGATION.get(name, ""),
+        deprecated=facts.DEPRECATED.get(name, ""),
         storage_hash=resource.get("storageVersionHash", ""),
     )
 

@@ -11,7 +11,8 @@ from typing import Final
 
 from windtunnel.apiserver.call import Attempt
 from windtunnel.kinds.kind import Kind
-from windtunnel.kinds.service_addresses import HEADLESS, assign
+from windtunnel.kinds.service_addresses import HEADLESS
+from windtunnel.kinds.service_allocation import assign
 from windtunnel.machinery.errors import InternalError, Invalid
 from windtunnel.machinery.tree import Key, dig
 from windtunnel.store import Store, Version
@@ -52,7 +53,7 @@ class _Taken:
 
 
 class _Pool:
-    """What is free for one service in one request (a ``kinds.service_addresses.AddressPool``)."""
+    """What is free for one service in one request (a ``kinds.service_allocation.AddressPool``)."""
 
     def __init__(self, taken: _Taken, attempt: Attempt) -> None:
         self._taken, self._attempt = taken, attempt
