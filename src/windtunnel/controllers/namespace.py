@@ -24,7 +24,7 @@ from windtunnel.machinery.tree import Key, Tree, dig, key_of
 
 RESOURCE: Final = "namespaces"
 FINALIZER: Final = "kubernetes"
-AT_ONCE: Final = 40
+AT_ONCE: Final = 25
 """Objects deleted in one step."""
 _GRACE_SECONDS: Final = 5.0
 _FINALIZER_SECONDS: Final = 15.0

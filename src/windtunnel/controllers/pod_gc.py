@@ -21,7 +21,7 @@ from windtunnel.machinery.tree import Key
 PERIOD_SECONDS: Final = 20.0
 _QUARANTINE_SECONDS: Final = 40.0
 _OUT_OF_SERVICE: Final = "node.kubernetes.io/out-of-service"
-AT_ONCE: Final = 40
+AT_ONCE: Final = 15
 _PASS: Final = Key("", "pass")
 
 

@@ -30,7 +30,7 @@ from windtunnel.kernel import Loop, Parked
 from windtunnel.machinery.errors import Conflict, NotFound
 from windtunnel.machinery.tree import Key
 
-AT_ONCE: Final = 16
+AT_ONCE: Final = 8
 """Nodes a step, with up to two writes each."""
 _RETRY_SECONDS: Final = 1.0
 _PLAYED: Final = "kwok.x-k8s.io/node"

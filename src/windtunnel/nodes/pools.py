@@ -8,6 +8,7 @@ ConfigMap, as the operator's own device plugin does for played nodes.
 from __future__ import annotations
 
 import re
+import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -20,6 +21,7 @@ from windtunnel.machinery.tree import Tree, dig
 
 PLAYED: Final = "kwok.x-k8s.io/node"
 DEFAULT_PRODUCT: Final = "NVIDIA-H100-80GB-HBM3"
+_SHORT: Final = re.compile(r"(?P<pool>[^:=]+):(?P<count>[0-9]+)(x(?P<gpus>[0-9]+))?")
 _MAX_COUNT: Final = 100_000
 _MAX_GPUS: Final = 1024
 _CPU_PER_GPU, _CPU_LEAST = 24, 32
@@ -108,8 +110,8 @@ def parse_order(text: str) -> PoolOrder:
     """Read an order in one line: ``pool=h100,count=100,gpus=8,product=NVIDIA-H100-80GB-HBM3``.
 
     ``cpu``, ``memory`` and ``gpu-memory`` (MiB) may be given, ``label`` and ``taint`` repeated.
-    ``h100:100x8`` is short for a pool, its number of nodes, and their number of GPUs; a pool that
-    is called like a model of the catalogue has GPUs of that model.
+    ``h100:100x8`` is short for the first three; a pool named like a model of the catalogue has that
+    model, where no product is given.
 
     Raises:
         UsageError: a word is unknown or its value impossible.
@@ -117,17 +119,14 @@ def parse_order(text: str) -> PoolOrder:
     words: dict[str, str] = {}
     labels: list[tuple[str, str]] = []
     taints: list[tuple[str, str, str]] = []
-    pieces = [piece.strip() for piece in text.split(",")]
-    if short := _SHORT.fullmatch(pieces[0]):
-        words |= short.groupdict()
-        if find_model(words["pool"]):
-            words["product"] = words["pool"]
-        pieces = pieces[1:]
-    for part in filter(None, pieces):
+    for part in filter(None, (piece.strip() for piece in text.split(","))):
         word, equals, value = part.partition("=")
-        if not equals:
+        short = None if equals else _SHORT.fullmatch(part)
+        if short is not None:
+            words |= {key: given for key, given in short.groupdict().items() if given}
+        elif not equals:
             raise UsageError(f"{part!r} in the node order {text!r} is not of the form word=value")
-        if word == "label":
+        elif word == "label":
             labels.append(parse_label(value))
         elif word == "taint":
             taints.append(parse_taint(value))
@@ -137,13 +136,15 @@ def parse_order(text: str) -> PoolOrder:
             raise UsageError(f"unknown word {word!r} in the node order {text!r}")
     if "pool" not in words:
         raise UsageError(f"the node order {text!r} names no pool")
-    model = find_model(words.get("product", DEFAULT_PRODUCT))
+    namesake = find_model(words["pool"])
+    product = words.get("product") or (namesake.label if namesake else DEFAULT_PRODUCT)
+    model = find_model(product)
     return check(
         PoolOrder(
             name=words["pool"],
             count=_whole(words, "count", 1),
             gpus=_whole(words, "gpus", model.gpus if model else 8),
-            product=words.get("product", DEFAULT_PRODUCT),
+            product=product,
             memory_mib=_whole(words, "gpu-memory", 0),
             cpu=words.get("cpu", ""),
             memory=words.get("memory", ""),

@@ -21,7 +21,7 @@ from windtunnel.machinery.tree import Key, Tree, dig
 NAMESPACE: Final = "kube-node-lease"
 RESOURCE: Final = "leases.coordination.k8s.io"
 SLOTS: Final = 40
-AT_ONCE: Final = 24
+AT_ONCE: Final = 16
 _RETRY_SECONDS: Final = 1.0
 
 
