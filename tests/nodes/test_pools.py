@@ -38,19 +38,12 @@ def test_an_order_can_be_said_in_one_line() -> None:
     )
 
 
-def test_the_short_form_names_pool_nodes_gpus_and_perhaps_the_model() -> None:
-    order = parse_order("t4:3x2,label=zone=z1")
-    assert (order.name, order.count, order.gpus, order.product) == ("t4", 3, 2, "t4")
-    assert order.labels == (("zone", "z1"),)
-
-    assert parse_order("mine:1x8").product == PoolOrder(name="mine").product
-
-
 @pytest.mark.parametrize(
     ("text", "want"),
     [
         ("h100:100x8", ("h100", 100, 8, "NVIDIA-H100-80GB-HBM3")),
         ("t4:2", ("t4", 2, 4, "Tesla-T4")),
+        ("t4:3x2,label=zone=z1", ("t4", 3, 2, "Tesla-T4")),
         ("batch:3x1,product=l4", ("batch", 3, 1, "l4")),
         ("pool=batch", ("batch", 1, 8, "NVIDIA-H100-80GB-HBM3")),
     ],

@@ -8,7 +8,6 @@ ConfigMap, as the operator's own device plugin does for played nodes.
 from __future__ import annotations
 
 import re
-import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -26,7 +25,6 @@ _MAX_COUNT: Final = 100_000
 _MAX_GPUS: Final = 1024
 _CPU_PER_GPU, _CPU_LEAST = 24, 32
 _MEMORY_PER_GPU, _MEMORY_LEAST = 192, 128  # GiB; as in common eight-GPU servers
-_SHORT: Final = re.compile(r"(?P<pool>[^:=]+):(?P<count>\d+)x(?P<gpus>\d+)")
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
