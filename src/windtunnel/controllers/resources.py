@@ -41,7 +41,7 @@ class _Spec(msgspec.Struct):
 
 
 class _Status(msgspec.Struct):
-    conditions: tuple[_Condition, ...] = ()
+    conditions: tuple[_Condition, ...] | None = None
 
 
 class _Definition(msgspec.Struct):
@@ -55,7 +55,8 @@ class _Definition(msgspec.Struct):
     @property
     def established(self) -> bool:
         return any(
-            each.type == "Established" and each.status == "True" for each in self.status.conditions
+            each.type == "Established" and each.status == "True"
+            for each in self.status.conditions or ()
         )
 
 
