@@ -8,7 +8,8 @@ the text and in the tree differ: a second parse is then paid for.
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+import re
+from typing import Any, ClassVar, Final
 
 import yaml
 
@@ -41,13 +42,31 @@ class MalformedBody(ValueError):
 
 
 class _Loader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader):  # type: ignore[misc]
-    """YAML as Kubernetes reads it: times stay texts."""
+    """YAML as Kubernetes reads it: times stay texts, single letters y and n are booleans."""
+
+    bool_values: ClassVar = {**yaml.SafeLoader.bool_values, "y": True, "n": False}
 
 
 _Loader.yaml_implicit_resolvers = {
     letter: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
     for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
 }
+_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^[yYnN]$"), list("yYnN"))
+
+
+def _as_json(value: Any) -> Any:
+    """Return a YAML value with the keys that it has as JSON."""
+    if isinstance(value, dict):
+        return {_key(key): _as_json(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_as_json(part) for part in value]
+    return value
+
+
+def _key(key: Any) -> str:
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    return "null" if key is None else str(key)
 
 
 def read_yaml(text: bytes) -> Any:
@@ -58,7 +77,7 @@ def read_yaml(text: bytes) -> Any:
     """
     loader = _Loader(text)
     try:
-        return loader.get_data() if loader.check_data() else None
+        return _as_json(loader.get_data()) if loader.check_data() else None
     except yaml.YAMLError as error:
         raise MalformedBody(_yaml_words(error)) from None
     finally:
