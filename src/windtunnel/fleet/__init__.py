@@ -7,6 +7,7 @@ from windtunnel.fleet.pod import PodReader, PodView, Shape, preferred_node_terms
 from windtunnel.fleet.pod_terms import AffinityTerm, PodQuery, PodTerm, SpreadConstraint
 from windtunnel.fleet.ports import conflict
 from windtunnel.fleet.relief import NODE_NEWS, Relief, What, node_reliefs
+from windtunnel.fleet.requests import counts_as_scalar
 from windtunnel.fleet.rule import Filter, RowScore, SetScore, normalised
 from windtunnel.fleet.taints import HARD, SOFT, UNSCHEDULABLE, untolerated
 from windtunnel.fleet.verdict import (
@@ -57,6 +58,7 @@ __all__ = [
     "Verdict",
     "What",
     "conflict",
+    "counts_as_scalar",
     "node_reliefs",
     "node_terms",
     "normalised",

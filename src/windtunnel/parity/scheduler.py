@@ -350,7 +350,8 @@ def _told(attempt: Attempt) -> Tree:
         result["top"] = sorted(node for node, total in pairs if total == best)
         result["naturalChoice"] = decision.node
     elif decision.found:
-        result["feasible"] = list(decision.found)
+        looked_at = [*decision.found, decision.surplus] if decision.surplus else decision.found
+        result["feasible"] = list(looked_at)
     if decision.node:
         return result
     result["condition"] = {"reason": "Unschedulable", "message": attempt.message}

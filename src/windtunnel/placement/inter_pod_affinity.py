@@ -77,10 +77,10 @@ class InterPodAffinity:
         shape, before, after = pod.shape, relief.pod_before, relief.pod
 
         def attracts(other: PodView) -> bool:
-            return bool(shape.affinity) and _matches_all(shape.affinity, other, view)
+            return _matches_all(shape.affinity, other, view)
 
         def repels(other: PodView) -> bool:
-            return _matches_any(shape.anti_affinity, other, view)
+            return _matches_all(shape.anti_affinity, other, view)
 
         match relief.what:
             case What.POD_PLACED if after is not None:
@@ -92,7 +92,7 @@ class InterPodAffinity:
                     repels(before) and not repels(after)
                 )
             case What.POD_GONE if before is not None:
-                return repels(before) or _matches_any(before.shape.anti_affinity, pod, view)
+                return repels(before) or _matches_all(before.shape.anti_affinity, pod, view)
             case What.NODE_ADDED | What.NODE_LABELS:
                 return _node_matters(pod, relief)
             case What.NODE_TAINTS:
@@ -179,19 +179,18 @@ def _matches_any(terms: tuple[AffinityTerm, ...], other: PodView, view: FleetVie
 
 def _matches_all(terms: tuple[AffinityTerm, ...], other: PodView, view: FleetView) -> bool:
     shape = other.shape
-    return all(term.pods.matches(shape.namespace, shape.labels, view.namespaces) for term in terms)
+    return bool(terms) and all(
+        term.pods.matches(shape.namespace, shape.labels, view.namespaces) for term in terms
+    )
 
 
 def _node_matters(pod: PodView, relief: Relief) -> bool:
     before, node = relief.node_before, relief.node
     if node is None:
         return False
-    for terms, any_addition in ((pod.shape.affinity, False), (pod.shape.anti_affinity, True)):
-        for term in terms:
-            key = term.topology_key
-            if before is None:
-                if any_addition or key in node.labels:
-                    return True
-            elif node.labels.get(key) != before.labels.get(key):
-                return True
-    return False
+    wanted = [term.topology_key for term in pod.shape.affinity]
+    unwanted = [term.topology_key for term in pod.shape.anti_affinity]
+    if before is None:
+        return bool(unwanted) or any(key in node.labels for key in wanted)
+    moved = {key for key in wanted if key in node.labels} | set(unwanted)
+    return any(node.labels.get(key) != before.labels.get(key) for key in moved)

@@ -24,6 +24,7 @@ from windtunnel.fleet import (
     Scope,
     Verdict,
     What,
+    counts_as_scalar,
 )
 
 _PLAIN = ("cpu", "memory", "ephemeral-storage")
@@ -81,7 +82,8 @@ class ResourceFit:
                     for name, _ in self._counted(pod)
                 )
             case Relief(What.NODE_ADDED | What.NODE_ALLOCATABLE, before, node) if node is not None:
-                wanted = list(self._counted(pod))
+                # Ignored resources are not ignored here: so it is in the real scheduler.
+                wanted = _wanted(pod)
                 if node.allowed_pods < 1 or any(
                     node.allocatable.get(resource, 0) < value for resource, value in wanted
                 ):
@@ -114,19 +116,16 @@ class ResourceFit:
         return total // np.maximum(weights, 1)
 
     def _counted(self, pod: PodView) -> Iterable[tuple[str, int]]:
-        """Return what the pod asks for, in the order in which shortages are told."""
-        requests = pod.shape.requests
-        for resource in _PLAIN:
-            if requests.get(resource):
-                yield resource, requests[resource]
-        for resource in sorted(requests):
-            if (
-                requests[resource]
-                and ("/" in resource or resource.startswith(("hugepages-", "attachable-volumes-")))
-                and resource not in self.ignored
+        """Return what the filter counts, in the order in which shortages are told."""
+        return (
+            (resource, wanted)
+            for resource, wanted in _wanted(pod)
+            if resource in _PLAIN
+            or (
+                resource not in self.ignored
                 and resource.partition("/")[0] not in self.ignored_groups
-            ):
-                yield resource, requests[resource]
+            )
+        )
 
     def _rating(self, taken: Ints, allocatable: Ints) -> Ints:
         divisor = np.maximum(allocatable, 1)
@@ -140,6 +139,13 @@ class ResourceFit:
             case _:
                 full = np.where(taken > allocatable, 100, taken * 100 // divisor)
                 return np.where(there, _broken_line(full, self.strategy.shape), 0)
+
+
+def _wanted(pod: PodView) -> list[tuple[str, int]]:
+    """Return what the pod asks for: the plain resources first, the others by name."""
+    requests = pod.shape.requests
+    others = sorted(name for name in requests if counts_as_scalar(name))
+    return [(name, requests[name]) for name in (*_PLAIN, *others) if requests.get(name)]
 
 
 def _used(view: FleetView, resource: str) -> Ints:

@@ -73,26 +73,25 @@ class TopologySpread:
         return GO_ON if self.constraints(pod, view, hard=True) else NOTHING_TO_DO
 
     def filter(self, pod: PodView, view: FleetView) -> Verdict:
-        """Judge every row: all keys present, then the skew of each constraint."""
+        """Judge every row, constraint by constraint: the key first, then the skew."""
         constraints = self.constraints(pod, view, hard=True)
         whole = view.whole
         keyed = _has_keys(whole, constraints)
-        missing = ~_has_keys(view, constraints)
+        missing = np.zeros(len(view), np.bool_)
         skewed = np.zeros(len(view), np.bool_)
         for one in constraints:
-            column = whole.label(one.topology_key)
+            column, own = whole.label(one.topology_key), view.label(one.topology_key)
+            missing |= ~own.present & ~skewed
             eligible = keyed & _included(one, pod, whole)
             counts = whole.count(one.counted_in(pod.key.namespace))
             totals = column.totals(np.where(eligible, counts, 0))
             domains = np.unique(column.ids[eligible])
             # Without any domain nothing is too full; with too few, an empty one is assumed.
             fewest = int(totals[domains].min()) if len(domains) else 2**31 - 1
-            if len(domains) < one.min_domains and len(domains):
+            if len(domains) and len(domains) < one.min_domains:
                 fewest = 0
             itself = one.selector.matches(pod.shape.labels)
-            found = totals[view.label(one.topology_key).ids]
-            skewed |= found + itself - fewest > one.max_skew
-        skewed &= ~missing
+            skewed |= (totals[own.ids] + itself - fewest > one.max_skew) & ~missing
         told = ((_MISSING, missing), (_SKEW, skewed))
         return Verdict(
             ~(missing | skewed), missing, tuple(reason for reason in told if reason[1].any())

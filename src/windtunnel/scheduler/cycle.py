@@ -129,7 +129,7 @@ class Cycle:
         if not self.profile.scores_anything:
             wanted = min(wanted, 1)
         start = self._rotation.start % places if places else 0
-        found, passed = walk(feasible, places, start, wanted)
+        found, passed, surplus = walk(feasible, places, start, wanted)
         refused: tuple[Refused, ...] = ()
         counted = passed
         if details or tried is not None or not len(found):
@@ -142,6 +142,7 @@ class Cycle:
                 counted += 1
         if only is not None:
             found = only[found]
+            surplus = surplus if surplus is None else int(only[surplus])
         self._rotation.start = (self._rotation.start + counted) % len(names)
         node, scores = "", None
         if len(found) == 1:
@@ -158,6 +159,7 @@ class Cycle:
             tried.nodes[0] if tried is not None else "",
             refused,
             tuple(names[row] for row in found.tolist()) if details else (),
+            names[surplus] if details and surplus is not None else "",
             scores,
         )
 

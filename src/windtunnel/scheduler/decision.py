@@ -72,6 +72,8 @@ class Decision:
     """Why nodes were refused; kept for failures, and where details are asked for."""
     found: tuple[str, ...] = ()
     """Feasible nodes in the order of the walk, where details are asked for."""
+    surplus: str = ""
+    """The feasible node that ended the walk, one too many, where details are asked for."""
     scores: Scores | None = None
     """Where details are asked for and there was a choice."""
 

@@ -38,6 +38,8 @@ class Walk(NamedTuple):
     """Feasible places, in the order of the walk."""
     passed: int
     """How many places were looked at, without the feasible one that was too many."""
+    surplus: int | None = None
+    """The feasible one that was too many, where there was one."""
 
 
 def walk(feasible: Ints, places: int, start: int, wanted: int) -> Walk:
@@ -49,9 +51,11 @@ def walk(feasible: Ints, places: int, start: int, wanted: int) -> Walk:
         return Walk(found, places)
     last = first + wanted
     if last < count:
-        return Walk(feasible[first:last], int(feasible[last]) - start)
+        surplus = int(feasible[last])
+        return Walk(feasible[first:last], surplus - start, surplus)
+    surplus = int(feasible[last - count])
     found = np.concatenate((feasible[first:], feasible[: last - count]))
-    return Walk(found, (int(feasible[last - count]) - start) % places or places)
+    return Walk(found, (surplus - start) % places, surplus)
 
 
 @lru_cache(maxsize=64)
