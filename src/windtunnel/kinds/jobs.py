@@ -83,7 +83,9 @@ def _prepare_create(tree: Tree, _: Context) -> None:
         template = spec.setdefault("template", {}).setdefault("metadata", {})
         labels = dict(template.get("labels") or {})
         # Labels that the job only has from its template go on following it.
+        # A name that is no label is refused below, and named once.
         follows = not metadata.get("labels") or metadata["labels"] == labels
+        follows = follows and not names.label_value(name)
         template["labels"] = labels
         for key, value in ((_OLD_NAME, name), (_NAME, name), (_OLD_UID, uid), (_UID, uid)):
             labels.setdefault(key, value)

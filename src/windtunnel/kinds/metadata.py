@@ -24,6 +24,10 @@ from windtunnel.machinery.violations import (
 
 ANNOTATION_BYTES: Final = 256 * 1024
 _STANDARD_FINALIZERS: Final = frozenset({"kubernetes", "orphan", "foregroundDeletion"})
+_LENIENT_GROUPS: Final = frozenset({
+    "apiextensions.k8s.io", "apiregistration.k8s.io", "admissionregistration.k8s.io",
+})  # fmt: skip
+"""Groups whose finalizers, like those of custom resources, need no domain."""
 _IMMUTABLE: Final = "field is immutable"
 _MANAGER_CHARACTERS: Final = 128
 
@@ -132,7 +136,7 @@ def validate_metadata_create(tree: Tree, kind: Kind) -> list[Violation]:
     found += _namespace(metadata.get("namespace", ""), kind.namespaced)
     found += _common(metadata)
     found += validate_finalizers(metadata.get("finalizers"), "metadata.finalizers")
-    if not kind.custom:
+    if not kind.custom and kind.group not in _LENIENT_GROUPS:
         found += validate_finalizer_names(metadata.get("finalizers"), "metadata.finalizers")
     return found
 
@@ -181,7 +185,7 @@ def validate_metadata_update(new: Tree, old: Tree, kind: Kind | None = None) -> 
         if ours.get(part) != theirs.get(part):
             found.append(invalid(f"metadata.{part}", ours.get(part), _IMMUTABLE))
     found += _common(ours)
-    if kind is None or not kind.custom:
+    if kind is None or not (kind.custom or kind.group in _LENIENT_GROUPS):
         found += validate_finalizer_names(ours.get("finalizers"), "metadata.finalizers")
     return found
 
