@@ -238,8 +238,6 @@ class Customs:
                 self._clean_up(name, version, definition, clear)
             else:
                 self._establish(version, definition)
-                if _is_established(definition):
-                    self._serve(name, definition)
 
     def _serve(self, name: str, definition: Tree) -> None:
         self._unserve(name)
@@ -273,9 +271,13 @@ class Customs:
         finalizers = list(metadata.get("finalizers") or ())
         others = (each.tree() for each in self._store.list(DEFINITIONS))
         status = established_status(definition, others, self._clock.now())
-        if status == definition.get("status") and CLEANUP_FINALIZER in finalizers:
-            return
+        settled = status == definition.get("status") and CLEANUP_FINALIZER in finalizers
         definition["status"] = status
+        if _is_established(definition):
+            # Served before anybody reads that it is: who is told may ask for it at once.
+            self._serve(version.key.name, definition)
+        if settled:
+            return
         if CLEANUP_FINALIZER not in finalizers:
             metadata["finalizers"] = [*finalizers, CLEANUP_FINALIZER]
         self._write(version, definition)
