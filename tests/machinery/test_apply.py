@@ -18,7 +18,7 @@ from windtunnel.machinery.apply import (
     track_update,
 )
 from windtunnel.machinery.apply.entries import Owner, bound, read
-from windtunnel.machinery.errors import BadRequest, Conflict
+from windtunnel.machinery.errors import ApiError, BadRequest, Conflict
 from windtunnel.machinery.schema import Models, Structure, fill_defaults, from_custom_schema
 
 Find = Callable[[str], Structure]
@@ -178,6 +178,19 @@ def test_malformed_managed_fields_are_passed_over(editor: Editor) -> None:
     editor.update("m2", tree)
 
     assert list(editor.owned()) == ["m1 Update"]
+
+
+def test_sets_that_are_malformed_deep_inside_are_passed_over(editor: Editor) -> None:
+    editor.update("m1", config_map(a="1"))
+    tree = config_map(a="2")
+    tree["metadata"]["managedFields"] = [
+        {"manager": "x", "operation": "Apply", "apiVersion": "v1", "fieldsType": "FieldsV1",
+         "fieldsV1": {"f:data": {"f:a": 5}}}
+    ]  # fmt: skip
+
+    editor.update("m2", tree)
+
+    assert editor.owned() == {"m2 Update": {"f:data": {"f:a": {}}}, "m1 Update": {"f:data": {}}}
 
 
 def test_of_many_updaters_the_oldest_are_merged(editor: Editor) -> None:
@@ -523,6 +536,34 @@ def test_every_owned_field_is_there_and_no_two_updaters_own_one(history: Any) ->
         if owner.endswith("Update"):
             updaters += owned
     assert len(updaters) == len(set(updaters))
+
+
+trees = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 3) | st.sampled_from(["a", "b", "1Gi"]),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(
+        st.sampled_from(
+            ["metadata", "labels", "name", "spec", "containers", "env", "resources", "limits",
+             "ports", "containerPort", "finalizers", "ownerReferences", "uid", "conditions",
+             "type", "status", "nodeSelector", "tolerations"]
+        ),
+        inner, max_size=4,
+    ),
+    max_leaves=15,
+)  # fmt: skip
+bodies = st.dictionaries(st.sampled_from(["metadata", "spec", "status"]), trees)
+
+
+@given(history=st.lists(st.tuples(st.sampled_from(["m1", "m2"]), bodies), max_size=4))
+def test_any_configuration_is_applied_or_refused(history: Any) -> None:
+    pod = Models(recorded.schemas()).structure("io.k8s.api.core.v1.Pod")
+    editor = Editor(pod)
+    for manager, body in history:
+        try:
+            editor.apply(manager, {"apiVersion": "v1", "kind": "Pod", **body})
+            editor.update("u", {"apiVersion": "v1", "kind": "Pod", **body})
+        except ApiError:
+            continue
 
 
 @given(data=st.dictionaries(keys, values, max_size=4), other=st.dictionaries(keys, values))

@@ -78,31 +78,27 @@ def _leaf_compared(old: Any, new: Any, changed: FieldSet, removed: FieldSet, ele
 _DEDUCED = Structure("any")
 
 
-class _Open(dict[str, tuple[str, "Comparer"]]):
-    """The fields of an object that may have others too, of any type."""
+def _with_any_others(
+    table: dict[str, tuple[str, Comparer]],
+) -> Callable[[str], tuple[str, Comparer]]:
+    def find(key: str) -> tuple[str, Comparer]:
+        return table.get(key) or (f"f:{key}", comparer(_DEDUCED))
 
-    def get(self, key: str, default: object = None) -> tuple[str, Comparer]:
-        known: tuple[str, Comparer] | None = super().get(key)
-        return known or (f"f:{key}", comparer(_DEDUCED))
-
-    def __contains__(self, key: object) -> bool:
-        return True
-
-    def __missing__(self, key: str) -> tuple[str, Comparer]:
-        return self.get(key)
+    return find
 
 
 def _fill_object(made: Comparer, structure: Structure) -> None:
     table = {key: (f"f:{key}", comparer(field)) for key, field in structure.fields.items()}
+    find: Callable[[str], tuple[str, Comparer] | None] = table.get
     if structure.preserve_unknown:
-        table = _Open(table)
+        find = _with_any_others(table)
 
     def taken(value: Any) -> FieldSet:
         if not value:
             return {}
         node: FieldSet = {SELF: {}}
         for key, part in value.items():
-            entry = table.get(key)
+            entry = find(key)
             if entry is not None:
                 node[entry[0]] = entry[1].taken(part)
         return node
@@ -115,7 +111,7 @@ def _fill_object(made: Comparer, structure: Structure) -> None:
         change: FieldSet = {}
         removal: FieldSet = {}
         for key, part in new.items():
-            entry = table.get(key)
+            entry = find(key)
             if entry is None:
                 continue
             if key not in old:
@@ -123,8 +119,9 @@ def _fill_object(made: Comparer, structure: Structure) -> None:
             elif old[key] != part:
                 entry[1].compared(old[key], part, change, removal, entry[0])
         for key, part in old.items():
-            if key not in new and key in table:
-                removal[table[key][0]] = table[key][1].taken(part)
+            entry = find(key) if key not in new else None
+            if entry is not None:
+                removal[entry[0]] = entry[1].taken(part)
         if change:
             changed[element] = change
         if removal:

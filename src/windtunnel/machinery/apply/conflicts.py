@@ -23,7 +23,8 @@ class MistypedPatch(ApiError):
     code, reason = 500, ""
 
     def __init__(self, applied: Tree, why: list[str]) -> None:
-        metadata = applied.get("metadata") or {}
+        metadata = applied.get("metadata")
+        metadata = metadata if isinstance(metadata, dict) else {}
         text = why[0] if len(why) == 1 else "\n".join(["errors:", *(f"  {one}" for one in why)])
         name = f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}"
         super().__init__(

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
-from windtunnel.machinery.apply.fieldset import FieldSet, difference, union
+from windtunnel.machinery.apply.fieldset import SELF, FieldSet, difference, union
 from windtunnel.machinery.tree import Tree
 
 _MOST_UPDATERS: Final = 10
@@ -104,14 +104,17 @@ def read(written: Any) -> Entries | None:
             tree.get("subresource") or "",
         )
         fields = tree.get("fieldsV1")
-        if not _well_formed(fields):
+        if fields.__class__ is not dict:
             return None
         entries[owner] = Entry(api_version, tree.get("time") or "", fields)
     return entries
 
 
 def _well_formed(fields: Any) -> bool:
-    return fields.__class__ is dict and all(key == "." or key[1:2] == ":" for key in fields)
+    """Return whether a set that a client sent is one: elements all the way down."""
+    return fields.__class__ is dict and all(
+        (key == SELF or key[1:2] == ":") and _well_formed(node) for key, node in fields.items()
+    )
 
 
 def of_request(old: Tree | None, new: Tree, subresource: str) -> Entries:
@@ -122,18 +125,20 @@ def of_request(old: Tree | None, new: Tree, subresource: str) -> Entries:
     """
     metadata = (old or {}).get("metadata") or {}
     given = (new.get("metadata") or {}).get("managedFields")
-    if not subresource:
+    if not subresource and given != metadata.get("managedFields"):
         if given is not None and (not given or given == [{}]):
             return {}
         sent = read(given)
-        if sent:
+        if sent and all(_well_formed(entry.fields) for entry in sent.values()):
             return sent
     return read(metadata.get("managedFields")) or {}
 
 
 def write(tree: Tree, entries: Entries) -> None:
     """Write the entries that hold anything into an object, in order."""
-    metadata = tree.setdefault("metadata", {})
+    metadata = tree.get("metadata")
+    if metadata is None:
+        metadata = tree["metadata"] = {}
     kept = [pair for pair in entries.items() if pair[1].fields]
     if not kept:
         metadata.pop("managedFields", None)

@@ -73,7 +73,8 @@ def apply_patch(
             "Incorrect version specified in apply patch. Specified patch version: "
             f"{applied['apiVersion']}, expected: {api_version}"
         )
-    if (applied.get("metadata") or {}).get("managedFields") is not None:
+    metadata = applied.get("metadata")
+    if isinstance(metadata, dict) and metadata.get("managedFields") is not None:
         raise BadRequest("metadata.managedFields must be nil")
     wrong = list(mistakes(structure, applied))
     if wrong:

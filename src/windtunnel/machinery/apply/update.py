@@ -46,7 +46,7 @@ def track_update(
     entries = own.of_request(old, new, subresource)
     if old is not None and not entries:
         # What has no owners is left without them: its history is unknown.
-        new["metadata"].pop("managedFields", None)
+        own.write(new, entries)
         return
     update_entries(
         entries,

@@ -5,12 +5,11 @@ Source: k8s.io/kube-openapi validation and k8s.io/apiextensions-apiserver, v1.36
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any, Final
 
 from windtunnel.machinery.schema.formats import fits
+from windtunnel.machinery.schema.patterns import go_pattern
 from windtunnel.machinery.schema.structure import Structure
 from windtunnel.machinery.tree import Tree
 from windtunnel.machinery.violations import (
@@ -118,22 +117,20 @@ def _text(schema: Schema, value: str, path: str) -> Iterator[Violation]:
         yield too_long(path, longest)
     if shortest is not None and len(value) < shortest:
         yield invalid(path, value, f"{path} in body should be at least {shortest} chars long")
-    pattern = schema.get("pattern")
-    if pattern and not _pattern(pattern).search(value):
-        yield invalid(path, value, f"{path} in body should match '{pattern}'")
+    mismatch = _mismatch(schema.get("pattern") or "", value)
+    if mismatch:
+        yield invalid(path, value, f"{path} in body should match '{mismatch}'")
     name = schema.get("format")
     if name and not fits(name, value):
         yield invalid(path, value, f'{path} in body must be of type {name}: "{value}"')
 
 
-@lru_cache(maxsize=1024)
-def _pattern(text: str) -> re.Pattern[str]:
-    # Go writes the end of a text \z, and $ never matches before a last line end.
-    python = re.sub(r"(?<!\\)((?:\\\\)*)\$(?=$|[|)])", r"\1\\Z", text).replace(r"\z", r"\Z")
+def _mismatch(pattern: str, value: str) -> str:
+    """Return the pattern as it is told when a text does not match it; "" when it does."""
     try:
-        return re.compile(python)
-    except re.error:
-        return re.compile("")
+        return "" if go_pattern(pattern).search(value) else pattern
+    except ValueError as mistake:
+        return f"{pattern}, but pattern is invalid: {mistake}"
 
 
 def _number(schema: Schema, value: float, path: str) -> Iterator[Violation]:
