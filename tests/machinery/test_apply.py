@@ -102,6 +102,19 @@ def test_structs_that_are_always_there_are_not_owned_but_their_fields_are(struct
     }
 
 
+def test_a_field_may_be_taken_apart_where_its_model_is_not(structure: Find) -> None:
+    volume, event = (
+        Editor(structure("core.v1.PersistentVolume")),
+        Editor(structure("core.v1.Event")),
+    )
+
+    volume.update("m1", {"metadata": {"name": "v"}, "spec": {"claimRef": {"name": "c"}}})
+    event.update("m1", {"metadata": {"name": "e"}, "involvedObject": {"name": "p"}})
+
+    assert volume.owned()["m1 Update"]["f:spec"] == {"f:claimRef": {".": {}, "f:name": {}}}
+    assert event.owned() == {"m1 Update": {"f:involvedObject": {}}}
+
+
 def test_a_changed_field_goes_to_who_changed_it(editor: Editor) -> None:
     editor.update("m1", config_map(a="1", b="2"))
     editor.now = LATER

@@ -172,12 +172,13 @@ class Models:
         self, model: str, schema: Mapping[str, Any], fact: _Fact, place: tuple[str, str]
     ) -> Structure:
         base = self.structure(model)
+        map_type = schema.get("x-kubernetes-map-type", base.map_type)
         node = Structure(
             base.type,
             fields=lambda: base.fields,
             items=base._items,
             list_type=base.list_type,
-            map_type=schema.get("x-kubernetes-map-type", base.map_type),
+            map_type=map_type,
             patch_strategies=_strategies(schema),
             default=schema.get("default", MISSING),
             required=base.required,
@@ -187,7 +188,8 @@ class Models:
             pointer=fact.pointer or place in _LIKE_POINTERS,
             omit_empty=fact.omit_empty,
         )
-        node.compiled = base.compiled
+        if map_type == base.map_type:
+            node.compiled = base.compiled
         return node
 
     def _go_type(self, schema: Mapping[str, Any]) -> str:
