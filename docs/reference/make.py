@@ -20,20 +20,23 @@ def pages() -> dict[Path, str]:
     from windtunnel.cli.root import root
 
     sections = [HEAD]
-    for path, command in _walk("windtunnel", root):
-        context = click.Context(command, info_name=path, max_content_width=90, terminal_width=90)
-        sections.append(f"## {path}\n\n```text\n{command.get_help(context)}\n```\n")
+    for context in _walk(root, "windtunnel", None):
+        sections.append(f"## {context.command_path}\n\n```text\n{context.get_help()}\n```\n")
     return {HERE / "commands.md": "\n".join(sections)}
 
 
-def _walk(path: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
-    yield path, command
+def _walk(
+    command: click.Command, name: str, parent: click.Context | None
+) -> Iterator[click.Context]:
+    context = click.Context(
+        command, parent, name, max_content_width=90, terminal_width=90, **command.context_settings
+    )
+    yield context
     if isinstance(command, click.Group):
-        context = click.Context(command)
-        for name in command.list_commands(context):
-            below = command.get_command(context, name)
-            if below is not None:
-                yield from _walk(f"{path} {name}", below)
+        for below in command.list_commands(context):
+            found = command.get_command(context, below)
+            if found is not None:
+                yield from _walk(found, below, context)
 
 
 def main() -> int:

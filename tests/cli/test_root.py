@@ -151,6 +151,7 @@ def test_a_command_fails_with(
         raise failure
 
     monkeypatch.setattr(root.Verbs, "get_command", lambda *_: command)
+    monkeypatch.setattr(root.signal, "signal", lambda *_: None)
 
     assert root.run(["status"]) == code
     # click ends the line in which a terminal has echoed ^C.

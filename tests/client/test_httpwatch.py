@@ -27,8 +27,8 @@ def config(namespace: str, name: str, value: str = "") -> Tree:
 class Line:
     """Connections that can be cut, and refused while cut."""
 
-    def __init__(self, client: HttpClient) -> None:
-        self._dial, self._open = client._dial, True
+    def __init__(self, client: HttpClient, *, cut: bool = False) -> None:
+        self._dial, self._open = client._dial, not cut
         self._wires: list[http.client.HTTPConnection] = []
         self.tried = threading.Semaphore(0)
 
@@ -53,11 +53,11 @@ class Line:
 class Watching:
     """A watch, the line it hangs on, and what it has delivered."""
 
-    def __init__(self, client: HttpClient, namespace: str) -> None:
+    def __init__(self, client: HttpClient, namespace: str, *, cut: bool = False) -> None:
         self._loop = Loop(WallClock())
         self._woken = threading.Event()
         self._loop.wake = self._woken.set
-        self.line = Line(client)
+        self.line = Line(client, cut=cut)
         self.changes: list[Change] = []
         path = client.path("configmaps", Key(namespace, ""))
         self._watch = HttpWatch(
@@ -172,8 +172,7 @@ def test_a_server_that_is_away_at_first_is_waited_for(
 ) -> None:
     monkeypatch.setattr(httpwatch, "FIRST_PAUSE_SECONDS", 0.01)
     http_client.path("configmaps", Key(namespace, ""))
-    watching = Watching(http_client, namespace)
-    watching.line.cut()
+    watching = Watching(http_client, namespace, cut=True)
     for _ in range(2):
         assert watching.line.tried.acquire(timeout=PATIENCE_SECONDS)
     watching.line.mend()

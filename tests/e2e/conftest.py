@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -15,6 +15,7 @@ import pytest
 from tests.e2e import programs
 from windtunnel.assembly.state import Folder, Process
 from windtunnel.client import kubeconfig
+from windtunnel.client.connection import Connection
 from windtunnel.client.http import HttpClient
 
 
@@ -23,6 +24,8 @@ class Home:
     """One user's home: clusters, kubeconfig, environment."""
 
     path: Path
+    clients: list[HttpClient] = field(default_factory=list)
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     @property
     def kubeconfig(self) -> Path:
@@ -50,15 +53,18 @@ class Home:
         )
 
     def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start windtunnel and leave it running."""
-        return subprocess.Popen(
-            [sys.executable, "-m", "windtunnel", *arguments],
-            env=self.environment,
-            cwd=self.path,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
+        """Start windtunnel and leave it running; with the test it is killed at the latest."""
+        self.started.append(
+            subprocess.Popen(
+                [sys.executable, "-m", "windtunnel", *arguments],
+                env=self.environment,
+                cwd=self.path,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
         )
+        return self.started[-1]
 
     def folder(self, name: str = "default") -> Folder:
         return Folder(name, self.path / "state")
@@ -69,7 +75,12 @@ class Home:
         return process
 
     def client(self, name: str = "default") -> HttpClient:
-        return HttpClient(kubeconfig.connection(self.folder(name).kubeconfig))
+        return self.client_of(kubeconfig.connection(self.folder(name).kubeconfig))
+
+    def client_of(self, connection: Connection) -> HttpClient:
+        """Return a client that is closed with the test."""
+        self.clients.append(HttpClient(connection))
+        return self.clients[-1]
 
 
 @pytest.fixture
@@ -78,6 +89,11 @@ def home(tmp_path: Path) -> Iterator[Home]:
     home = Home(tmp_path)
     (tmp_path / "state").mkdir()
     yield home
+    for client in home.clients:
+        client.close()
+    for process in home.started:
+        process.kill()
+        process.communicate()
     for folder in (tmp_path / "state").iterdir():
         home.run("down", "--name", folder.name)
 

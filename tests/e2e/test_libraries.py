@@ -87,7 +87,7 @@ def test_kr8s_creates_scales_and_deletes(up: Up) -> None:
     deployment.create()
     deployment.wait("condition=Available", timeout=20)
     deployment.scale(3)
-    deployment.wait("jsonpath={.status.readyReplicas}=3", timeout=20)
+    deployment.wait("jsonpath='{.status.readyReplicas}'=3", timeout=20)
 
     pods = list(api.get("pods", namespace="default", label_selector=labels))
     assert len(pods) == 3

@@ -15,6 +15,7 @@ import pytest
 import yaml
 
 from tests.e2e.conftest import Home
+from windtunnel.client.connection import Connection
 from windtunnel.machinery.tree import Key, Tree
 
 pytestmark = pytest.mark.real
@@ -275,7 +276,7 @@ def test_ctrl_c_stops_a_cluster_in_the_foreground_cleanly(home: Home) -> None:
     assert not yaml.safe_load(home.kubeconfig.read_text())["contexts"]
 
 
-@pytest.mark.parametrize("after", [0.02, 0.1, 0.2, 0.3, 0.45, 0.6])
+@pytest.mark.parametrize("after", [0.05, 0.1, 0.2, 0.3, 0.45, 0.6])
 @pytest.mark.parametrize("mode", ["--detach", "--ephemeral"])
 def test_ctrl_c_at_any_moment_leaves_nothing_behind(home: Home, after: float, mode: str) -> None:
     starting = home.start("up", mode)
@@ -289,8 +290,10 @@ def test_ctrl_c_at_any_moment_leaves_nothing_behind(home: Home, after: float, mo
         # It was up before the signal came.
         assert home.run("down").returncode == 0
     else:
-        assert starting.returncode in (130, -signal.SIGINT)
-        assert "Traceback" not in said or after < 0.1
+        # Before our first line runs, the interpreter speaks for itself.
+        early = "Traceback" in said and "/windtunnel/" not in said
+        assert early or (starting.returncode == 130 and said.count("\n") <= 20), said
+        assert early or "Traceback" not in said, said
     assert not home.folder().held
     assert home.folder().process() is None if home.folder().exists else True
     again = home.run("up", "--detach")
@@ -301,13 +304,11 @@ def test_tokens_of_the_file_are_known(home: Home, up: Up) -> None:
     (home.path / "tokens.csv").write_text('secret,ann,ann-uid,"system:masters"\n')
     up("--ephemeral", "--token-auth-file", "tokens.csv")
 
-    from windtunnel.client.connection import Connection
-    from windtunnel.client.http import HttpClient
-
     url = home.process().url
-    known = HttpClient(Connection(url, token="secret", insecure=True))
+    known = home.client_of(Connection(url, token="secret", insecure=True))
     assert known.get("namespaces", Key("", "default"))
-    status, _ = HttpClient(Connection(url, token="wrong", insecure=True)).ask("GET", "/api/v1/pods")
+    stranger = home.client_of(Connection(url, token="wrong", insecure=True))
+    status, _ = stranger.ask("GET", "/api/v1/pods")
     assert status == 401
 
 

@@ -41,8 +41,9 @@ def commands(page: Path) -> list[tuple[str, str]]:
 
 
 def pattern(shown: str) -> re.Pattern[str]:
-    """Return a pattern in which ``...`` stands for anything."""
-    return re.compile(re.escape(shown).replace(r"\.\.\.", ".*"), re.DOTALL)
+    """Return a pattern in which ``...`` stands for anything, alone on a line for any lines."""
+    text = re.escape(shown).replace("\\.\\.\\.\\\n", "(?:.*\n)?")
+    return re.compile(text.replace(r"\.\.\.", ".*"), re.DOTALL)
 
 
 @pytest.mark.real

@@ -155,6 +155,8 @@ SHARE = 0.75
 
 @pytest.mark.real
 @pytest.mark.shared
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_the_recorded_answers_of_the_real_server_are_met(shared: Path) -> None:
     done = conformance(shared / "golden" / "api" / "public.jsonl")
 

@@ -20,6 +20,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Final, Protocol
 
+import msgspec
 import uvloop
 
 from windtunnel.apiserver.authentication import read_tokens
@@ -36,6 +37,7 @@ from windtunnel.assembly.settings import (
     SERVICE_ADDRESS,
     SERVICE_RANGE,
     Settings,
+    read_flags,
 )
 from windtunnel.assembly.state import (
     DATABASE,
@@ -133,7 +135,6 @@ class Cluster:
             clock,
             tokens=tokens,
             signer=Signer.load(keyring.accounts_key.read_bytes()),
-            authority=keyring.authority.read_text(),
             service_range=SERVICE_RANGE,
         )
         self._ended: asyncio.Future[signal.Signals] | None = None
@@ -150,9 +151,9 @@ class Cluster:
         parts: list[Part] = []
         try:
             for order in self._settings.pools:
-                added = provide_pool(self._client("windtunnel"), order)
+                added = provide_pool(self._client("windtunnel", server), order)
                 self._log.info("cluster", "pool", pool=order.name, nodes_added=added)
-            parts = self._start_parts()
+            parts = self._start_parts(server)
             tls = Certificates(
                 self._keyring.server, self._keyring.server_key, self._keyring.authority
             )
@@ -177,34 +178,39 @@ class Cluster:
             await server.stop()
             self._log.info("cluster", "stopped", revision=self._store.revision)
 
-    def _start_parts(self) -> list[Part]:
+    def _start_parts(self, server: Server) -> list[Part]:
         """Start our own parts, but for those whose place the real ones are to take."""
         without, parts = self._settings.without, list[Part]()
         if "controllers" not in without:
             from windtunnel import controllers
 
-            client = self._client("kube-controller-manager")
-            parts.append(controllers.start(client, self.loop, report=self._report))
+            flags = msgspec.structs.replace(
+                read_flags(self._settings, "controllers", controllers.Settings),
+                root_ca=self._keyring.authority.read_text(),
+            )
+            client = self._client("kube-controller-manager", server)
+            parts.append(controllers.start(client, self.loop, flags, report=self._report))
         if "scheduler" not in without:
             from windtunnel.scheduler import Scheduler
 
-            scheduler = Scheduler(self._client("kube-scheduler"), self.loop, self._clock)
+            client = self._client("kube-scheduler", server)
+            scheduler = Scheduler(client, self.loop, self._clock)
             scheduler.start()
             parts.append(scheduler)
         if "nodes" not in without:
             from windtunnel.gpu import GpuCapacity
-            from windtunnel.nodes.played import PlayedNodes
+            from windtunnel.nodes import played
 
-            played = PlayedNodes(self._client("kwok"), self.loop)
-            played.start()
-            capacity = GpuCapacity(self._client("fake-gpu-operator"), self.loop)
+            options = read_flags(self._settings, "nodes", played.Settings)
+            nodes = played.PlayedNodes(self._client("kwok", server), self.loop, options)
+            nodes.start()
+            capacity = GpuCapacity(self._client("fake-gpu-operator", server), self.loop)
             capacity.start()
-            parts += [played, capacity]
+            parts += [nodes, capacity]
         return parts
 
-    def _client(self, manager: str) -> LocalClient:
-        user = User(f"system:{manager}", ("system:masters", "system:authenticated"))
-        return LocalClient(self.core, user, manager)
+    def _client(self, manager: str, server: Server) -> LocalClient:
+        return LocalClient(self.core, f"system:{manager}", manager, asks=server.asks.start)
 
     async def _pods_welcome(self) -> None:
         """Wait until a pod can be created: namespace default needs its service account."""

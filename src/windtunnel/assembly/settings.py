@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
+
+import msgspec
 
 from windtunnel.errors import UsageError
 from windtunnel.nodes.pools import PoolOrder
@@ -21,6 +23,9 @@ COMPACT_PATH: Final = "/windtunnel/compact"
 SERVICE_RANGE: Final = "10.96.0.0/16"
 SERVICE_ADDRESS: Final = "10.96.0.1"
 """The first address of the range: where pods find the API server."""
+
+
+F = TypeVar("F", bound=msgspec.Struct)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +50,8 @@ class Settings:
     """Lines of ``token,name,uid,"group1,group2"``."""
     pools: tuple[PoolOrder, ...] = ()
     """Pools of nodes that are there from the start."""
+    flags: tuple[tuple[str, str, str], ...] = ()
+    """(part, flag, value): flags of the real programs that our parts know, too."""
     home: Path | None = None
     """The folder of all state folders; None: the user's."""
 
@@ -61,7 +68,41 @@ class Settings:
         if twice:
             raise UsageError(f"pool {twice} is given twice")
 
+        for part, _, _ in self.flags:
+            if part not in ("controllers", "nodes"):
+                raise UsageError(f"part {part} has no flags; controllers and nodes have")
+
     @property
     def context(self) -> str:
         """Name of the kubeconfig context, and of its cluster and user."""
         return f"windtunnel-{self.name}"
+
+
+def parse_flag(text: str) -> tuple[str, str, str]:
+    """Read ``part.flag=value``.
+
+    Raises:
+        UsageError: the text is not of this form.
+    """
+    place, equals, value = text.partition("=")
+    part, dot, flag = place.partition(".")
+    if not (equals and dot and flag):
+        raise UsageError(f"{text!r} is not of the form part.flag=value")
+    return part, flag, value
+
+
+def read_flags(settings: Settings, part: str, kind: type[F]) -> F:
+    """Return the flags of one part.
+
+    Raises:
+        UsageError: the part knows no such flag, or not such a value.
+    """
+    given = {flag: value for owner, flag, value in settings.flags if owner == part}
+    known = {field.encode_name for field in msgspec.structs.fields(kind)}
+    unknown = next((flag for flag in given if flag not in known), None)
+    if unknown is not None:
+        raise UsageError(f"{part} knows no flag {unknown}; it knows {', '.join(sorted(known))}")
+    try:
+        return msgspec.convert(given, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"a flag of {part} has an impossible value: {error}") from error

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import os
+import signal
 import sys
 from typing import Any, Final
 
@@ -90,6 +91,8 @@ def run(arguments: list[str]) -> int:
     except click.ClickException as error:
         code = _say(_sentence(error), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
+        # One is enough: a second must not tear the farewell apart.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         code = _say("interrupted", INTERRUPTED)
     except WindtunnelError as error:
         code = _say(str(error), error.exit_code)

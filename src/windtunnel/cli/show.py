@@ -55,5 +55,6 @@ def draw(columns: Sequence[str], rows: TableRows, footer: Sequence[object] = ())
 @contextmanager
 def progress(total: int, label: str) -> Iterator[Callable[[int], None]]:
     """Show on a terminal how far a longer work has come; yields what to tell each part to."""
-    with click.progressbar(length=total, label=label, file=sys.stderr) as bar:
+    watched = sys.stderr.isatty()
+    with click.progressbar(length=total, label=label, file=sys.stderr, hidden=not watched) as bar:
         yield bar.update

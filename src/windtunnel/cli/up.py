@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from windtunnel.assembly.settings import PARTS, Settings
+from windtunnel.assembly.settings import PARTS, Settings, parse_flag
 from windtunnel.assembly.state import Folder, Process
 from windtunnel.cli import options
 from windtunnel.client.kubeconfig import default_path
@@ -47,6 +47,14 @@ PATH = click.Path(path_type=Path)
     metavar="F",
     help='Static tokens, as lines of token,name,uid,"group1,group2".',
 )
+@click.option(
+    "--set",
+    "flags",
+    multiple=True,
+    metavar="PART.FLAG=V",
+    help="A flag of the real program that our part knows too, "
+    "such as controllers.node-monitor-grace-period=20; repeatable.",
+)
 def command(
     name: str,
     data_dir: Path | None,
@@ -57,6 +65,7 @@ def command(
     orders: tuple[str, ...],
     without: tuple[str, ...],
     token_auth_file: Path | None,
+    flags: tuple[str, ...],
 ) -> int:
     """Start a cluster and merge a context for it into the kubeconfig.
 
@@ -73,6 +82,7 @@ def command(
         without=frozenset(part.strip() for text in without for part in text.split(",") if part),
         token_file=token_auth_file,
         pools=tuple(parse_order(text) for text in orders),
+        flags=tuple(parse_flag(text) for text in flags),
     )
     folder = Folder(name)
     if detach:

@@ -369,4 +369,5 @@ def _load_chain(context: ssl.SSLContext, connection: Connection) -> None:
 
 
 def _why(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return text[:1].lower() + text[1:]
