@@ -28,7 +28,7 @@ from windtunnel.machinery.errors import (
     NotFound,
 )
 from windtunnel.machinery.tree import Key, Tree
-from windtunnel.machinery.violations import Violation, invalid
+from windtunnel.machinery.violations import invalid
 from windtunnel.store import Version
 
 _WRONG_NAMESPACE: Final = (
@@ -278,11 +278,7 @@ class Writing:
         self, call: Call, new: Tree, old: Tree, part: Part, subresource: str
     ) -> None:
         kind = call.kind
-        metadata = validate_metadata_update(new, old, kind)
-        violations: list[Violation] = list(metadata)
-        if metadata:
-            # Immutable fields are judged by the registry and by the kind again.
-            violations += [each for each in metadata if each.message.endswith("immutable")]
+        violations = validate_metadata_update(new, old, kind)
         violations += part.judge(new, old)
         if violations:
             raise Invalid(kind.kind, _group(kind), call.route.name, violations)

@@ -70,6 +70,27 @@ ANSWERS_DELETED_OBJECT: Final = frozenset({
 
 DEFAULT_PROPAGATION: Final = {"jobs.batch": "Orphan", "replicationcontrollers": "Orphan"}
 
+UPDATE_AND_WHOLE: Final = (1, 1)
+METADATA_ON_UPDATE: Final[dict[str, tuple[int, int]]] = {
+    **dict.fromkeys(
+        (
+            "pods", "nodes", "namespaces", "serviceaccounts", "secrets", "configmaps",
+            "endpoints", "persistentvolumeclaims",
+            "roles.rbac.authorization.k8s.io", "rolebindings.rbac.authorization.k8s.io",
+            "clusterroles.rbac.authorization.k8s.io",
+            "clusterrolebindings.rbac.authorization.k8s.io",
+        ),
+        UPDATE_AND_WHOLE,
+    ),
+    "limitranges": (0, 1),
+    "persistentvolumes": (0, 2),
+}  # fmt: skip
+"""How often a kind's own update judges metadata: as a change, and as on a create.
+
+The registry has judged it both ways before, so one mistake shows as several causes. Kinds that are
+not listed judge it once, as a change.
+"""
+
 DEPRECATED: Final = {
     "componentstatuses": "v1 ComponentStatus is deprecated in v1.19+",
     "endpoints": "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from windtunnel.kinds.kind import Kind
+from windtunnel.kinds.facts import METADATA_ON_UPDATE
+from windtunnel.kinds.kind import Kind, NameRule
 from windtunnel.machinery import names
 from windtunnel.machinery.tree import Tree
 from windtunnel.machinery.violations import (
@@ -124,7 +125,11 @@ def validate_field_manager(manager: str, field: str) -> list[Violation]:
 def validate_metadata_create(tree: Tree, kind: Kind) -> list[Violation]:
     """Judge the metadata of an object that is about to be created; its name has been made."""
     metadata = tree.get("metadata") or {}
-    rule = kind.name_rule or names.dns_subdomain
+    found = _whole(metadata, kind.namespaced, kind.name_rule or names.dns_subdomain)
+    return found + _finalizer_names(metadata, kind)
+
+
+def _whole(metadata: Tree, namespaced: bool, rule: NameRule) -> list[Violation]:
     found: list[Violation] = []
     if prefix := metadata.get("generateName"):
         texts = names.generated(rule)(prefix)
@@ -133,12 +138,16 @@ def validate_metadata_create(tree: Tree, kind: Kind) -> list[Violation]:
         found += [invalid("metadata.name", name, text) for text in rule(name)]
     else:
         found.append(required("metadata.name", "name or generateName is required"))
-    found += _namespace(metadata.get("namespace", ""), kind.namespaced)
+    found += _namespace(metadata.get("namespace", ""), namespaced)
     found += _common(metadata)
-    found += validate_finalizers(metadata.get("finalizers"), "metadata.finalizers")
-    if not kind.custom and kind.group not in _LENIENT_GROUPS:
-        found += validate_finalizer_names(metadata.get("finalizers"), "metadata.finalizers")
-    return found
+    return found + validate_finalizers(metadata.get("finalizers"), "metadata.finalizers")
+
+
+def _finalizer_names(metadata: Tree, kind: Kind) -> list[Violation]:
+    finalizers = metadata.get("finalizers")
+    if not finalizers or kind.custom or kind.group in _LENIENT_GROUPS:
+        return []
+    return validate_finalizer_names(finalizers, "metadata.finalizers")
 
 
 def _namespace(namespace: str, namespaced: bool) -> list[Violation]:
@@ -158,9 +167,23 @@ def _common(metadata: Tree) -> list[Violation]:
     return found
 
 
-def validate_metadata_update(new: Tree, old: Tree, kind: Kind | None = None) -> list[Violation]:
-    """Judge changed metadata: what may never change, and what is new."""
+def validate_metadata_update(new: Tree, old: Tree, kind: Kind) -> list[Violation]:
+    """Judge changed metadata as often as the real server does; each time finds the same."""
     ours, theirs = new.get("metadata") or {}, old.get("metadata") or {}
+    changed = _changed(ours, theirs)
+    found = _whole(ours, kind.namespaced, names.path_segment) + changed
+    updates, wholes = METADATA_ON_UPDATE.get(kind.resource, (1, 0))
+    own = _finalizer_names(ours, kind)
+    if not found and not own:
+        return []
+    found += (changed + own) * updates
+    if wholes:
+        found += validate_metadata_create(new, kind) * wholes
+    return found
+
+
+def _changed(ours: Tree, theirs: Tree) -> list[Violation]:
+    """Judge what may never change, and what is new."""
     found: list[Violation] = []
     if theirs.get("deletionTimestamp"):
         known = frozenset(theirs.get("finalizers") or ())
@@ -184,10 +207,7 @@ def validate_metadata_update(new: Tree, old: Tree, kind: Kind | None = None) -> 
     for part in ("creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"):
         if ours.get(part) != theirs.get(part):
             found.append(invalid(f"metadata.{part}", ours.get(part), _IMMUTABLE))
-    found += _common(ours)
-    if kind is None or not (kind.custom or kind.group in _LENIENT_GROUPS):
-        found += validate_finalizer_names(ours.get("finalizers"), "metadata.finalizers")
-    return found
+    return found + _common(ours)
 
 
 def validate_template_metadata(metadata: Tree, field: str) -> list[Violation]:

@@ -133,6 +133,10 @@ def _node_affinity(spec: Tree) -> list[Violation]:
     return validate_node_selector(needed, "spec.nodeAffinity.required")
 
 
+def _validate_create(volume: Tree) -> list[Violation]:
+    return _validate(volume) + _mount_options(volume, volume.get("spec") or {})
+
+
 def _validate(volume: Tree) -> list[Violation]:
     spec, name = volume.get("spec") or {}, dig(volume, "metadata", "name") or ""
     found: list[Violation] = []
@@ -156,7 +160,7 @@ def _validate(volume: Tree) -> list[Violation]:
     if policy == "Recycle" and path is not None and not path.strip("/."):
         text = "may not be 'recycle' for a hostPath mount of '/'"
         found.append(forbidden(where, text))
-    return found + _classes(spec) + _mount_options(volume, spec)
+    return found + _classes(spec)
 
 
 def _classes(spec: Tree) -> list[Violation]:
@@ -189,7 +193,8 @@ def _mount_options(volume: Tree, spec: Tree) -> list[Violation]:
 
 
 def _validate_update(new: Tree, old: Tree) -> list[Violation]:
-    found = _validate(new)
+    # The real server judges the whole object twice, so that each mistake is two causes.
+    found = _validate_create(new) + _validate(new)
     ours, theirs = new.get("spec") or {}, old.get("spec") or {}
     mine = {key: ours[key] for key in _SOURCES if key in ours}
     before = {key: theirs[key] for key in _SOURCES if key in theirs}
@@ -262,7 +267,7 @@ DECLARATIONS: Final = {
             prepare_create=_prepare_create,
             prepare_update=_prepare_update,
             prepare_status=_prepare_status,
-            validate_create=_validate,
+            validate_create=_validate_create,
             validate_update=_validate_update,
             warnings=_warnings,
             cells=_cells,
