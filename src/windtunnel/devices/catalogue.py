@@ -51,6 +51,7 @@ def models() -> dict[str, GpuModel]:
     return msgspec.toml.decode(text, type=_Document).models
 
 
+@cache
 def find_model(product: str) -> GpuModel | None:
     """Return the model that ``product`` names by key, NVML name or label, or None."""
     wanted = product_label(product).lower()

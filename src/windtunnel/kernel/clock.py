@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Protocol
 
 
@@ -46,7 +47,12 @@ class VirtualClock:
 
 def rfc3339(seconds: float) -> str:
     """Return ``2026-01-01T00:00:00Z``: how the API writes a Time (whole seconds, cut)."""
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(int(seconds)))
+    return _second(int(seconds))
+
+
+@lru_cache(maxsize=256)  # A busy second is written down by thousands of objects.
+def _second(seconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 def rfc3339_micro(seconds: float) -> str:
