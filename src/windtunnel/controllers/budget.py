@@ -87,7 +87,7 @@ def still_disrupted(
         if since is None or pod.metadata.deleting:
             continue
         left = since + _PATIENCE_SECONDS - now
-        if left < 0:
+        if left <= 0:
             overdue.append(pod)
         else:
             kept[pod.metadata.name] = noted[pod.metadata.name]

@@ -162,7 +162,7 @@ class Namespaces:
                 if dig(tree, "metadata", "deletionTimestamp") is not None:
                     continue
                 if budget == 0:
-                    return remains, True
+                    return remains, not remains.errors
                 budget -= 1
                 self._delete(resource, tree, remains)
             if present:

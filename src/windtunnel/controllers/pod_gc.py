@@ -35,18 +35,22 @@ class PodGarbage:
         self._settings = settings
         self._missing: dict[str, float] = {}
         """Since when each node with pods has been missing."""
+        self._doomed: list[tuple[Key, PodView]] = []
+        """What is left of the present pass."""
 
     def attach(self, queue: WorkQueue[Key]) -> None:
         """Queue the first pass."""
         queue.add_after(_PASS, PERIOD_SECONDS)
 
     def reconcile(self, key: Key) -> Result:
-        """Make one pass, at most so many pods at a time."""
+        """Begin a pass, or go on with it: each pod is tried once a pass."""
         now = self._clock.now()
-        doomed = (self._surplus() + self._stranded() + self._orphaned(now))[:AT_ONCE]
-        for pod_key, pod in doomed:
+        if not self._doomed:
+            self._doomed = self._surplus() + self._stranded() + self._orphaned(now)
+        batch, self._doomed = self._doomed[:AT_ONCE], self._doomed[AT_ONCE:]
+        for pod_key, pod in batch:
             self._remove(pod_key, pod, now)
-        return Result(again_in=0.0 if len(doomed) == AT_ONCE else PERIOD_SECONDS)
+        return Result(again_in=0.0 if self._doomed else PERIOD_SECONDS)
 
     def _surplus(self) -> list[tuple[Key, PodView]]:
         """Return the oldest ended pods above the threshold."""

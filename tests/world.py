@@ -1,0 +1,80 @@
+"""A cluster in virtual time: the real core over memory, our controllers, played nodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from windtunnel import controllers
+from windtunnel.apiserver.core import Core
+from windtunnel.apiserver.inprocess import LocalClient
+from windtunnel.kernel import Loop, VirtualClock
+from windtunnel.kinds.registry import Catalogue, builtin_kinds
+from windtunnel.machinery.tree import Key, Tree
+from windtunnel.nodes.played import PlayedNodes
+from windtunnel.store import Store
+from windtunnel.store.memory import MemoryBackend
+
+START = 1_800_000_000.0
+
+
+class World:
+    """Everything a test of controllers needs, standing at 2027-01-15T08:00:00Z."""
+
+    def __init__(self, settings: controllers.Settings | None = None) -> None:
+        self.clock = VirtualClock(START)
+        self.loop = Loop(self.clock)
+        store = Store(MemoryBackend(), self.clock)
+        self.core = Core(store, Catalogue(builtin_kinds()), self.clock, signer=None, tokens={})
+        self.client = LocalClient(self.core, "tests", "tests")
+        self.failures: list[tuple[str, Any, Exception]] = []
+        self.controllers = controllers.start(
+            LocalClient(self.core, "system:kube-controller-manager", "kube-controller-manager"),
+            self.loop,
+            settings or controllers.Settings(root_ca="the certificate"),
+            report=lambda name, key, error: self.failures.append((name, key, error)),
+        )
+        self.nodes = PlayedNodes(LocalClient(self.core, "system:kwok", "kwok"), self.loop)
+        self.nodes.start()
+        self.run(0.1)
+
+    def run(self, seconds: float) -> None:
+        """Let time pass."""
+        self.loop.run_virtual(self.clock.now() + seconds)
+
+    def create(self, resource: str, name: str, namespace: str = "default", **fields: Any) -> Tree:
+        metadata = {"name": name, **fields.pop("metadata", {})}
+        if namespace:
+            metadata["namespace"] = namespace
+        return self.client.create(resource, {"metadata": metadata, **fields})
+
+    def get(self, resource: str, name: str, namespace: str = "default") -> Tree:
+        tree = self.client.get(resource, Key(namespace, name))
+        assert tree is not None, f"no {resource} {name}"
+        return tree
+
+    def names(self, resource: str, namespace: str = "default") -> list[str]:
+        return [tree["metadata"]["name"] for tree in self.client.list(resource, namespace)]
+
+    def node(self, name: str, **metadata: Any) -> None:
+        """Add a played node and wait until it is ready."""
+        notes = {"kwok.x-k8s.io/node": "fake"}
+        self.create("nodes", name, "", metadata={"annotations": notes, **metadata})
+        self.run(0.1)
+
+    def bind(self, node: str, namespace: str = "default") -> None:
+        """Put every waiting pod on a node, as a scheduler would."""
+        for pod in self.client.list("pods", namespace):
+            if not pod["spec"].get("nodeName") and "deletionTimestamp" not in pod["metadata"]:
+                self.client.bind(Key(namespace, pod["metadata"]["name"]), node)
+        self.run(0.1)
+
+    def status(self, name: str, status: Tree, namespace: str = "default") -> None:
+        """Write a pod's status, as a kubelet would."""
+        key = Key(namespace, name)
+        self.client.patch("pods", key, {"status": status}, subresource="status", strategic=True)
+
+    def events(self) -> list[tuple[str, str]]:
+        """(reason, message) of all events, the first ones first."""
+        events = self.client.list("events")
+        events.sort(key=lambda event: int(event["metadata"]["resourceVersion"]))
+        return [(event["reason"], event["message"]) for event in events]
