@@ -146,6 +146,7 @@ class Fleet:
 
     def ladder(self, row: int, shape: Shape, steps: int) -> FleetView:
         """Return a view of one row as it would be with 0, 1, 2, … more pods of a shape."""
+        self._arrange()
         more = np.arange(steps)[:, np.newaxis] * self.vector(shape)
         capacity = np.broadcast_to(self._columns.capacity[row], more.shape)
         instead = (capacity, self._columns.load[row] + more)
