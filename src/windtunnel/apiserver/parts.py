@@ -81,6 +81,7 @@ def _add_ephemeral(new: Tree, old: Tree, _: Context) -> None:
     _restore_all_but(new, old, "metadata")
     new["metadata"] = {**old["metadata"], "managedFields": new["metadata"].get("managedFields")}
     new["spec"] = {**(old.get("spec") or {})}
+    new["spec"].pop("ephemeralContainers", None)
     if containers:
         new["spec"]["ephemeralContainers"] = containers
 
