@@ -1,0 +1,96 @@
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from windtunnel.client import Client, Write
+from windtunnel.kernel import Loop, Parked, VirtualClock
+from windtunnel.machinery.errors import NotFound, TooManyRequests
+from windtunnel.machinery.tree import Key, Tree, encode
+from windtunnel.nodes.played.player import Names, Player
+from windtunnel.nodes.played.stages import After, StageDocument, compile_stage
+
+KEY = Key("ns", "p")
+
+
+class Refusing:
+    """Answers each write with the next of the given outcomes, then with success."""
+
+    def __init__(self, *outcomes: Exception) -> None:
+        self.outcomes = list(outcomes)
+        self.writes: list[Write] = []
+
+    def write_many(self, writes: Sequence[Write]) -> Iterable[Exception | None]:
+        self.writes.extend(writes)
+        return [self.outcomes.pop(0) if self.outcomes else None for _ in writes]
+
+
+class Pods:
+    resource = "pods"
+
+    def names(self, tree: Tree) -> Names | None:
+        return {"now": lambda: "now"}
+
+
+def player(client: Refusing, loop: Loop, seconds: float = 0) -> Player:
+    document = StageDocument(
+        name="run", resource="pods", when={"phase": ["Pending"]},
+        after=After(seconds), status={"phase": "Running"},
+    )  # fmt: skip
+    return Player(cast(Client, client), loop, Pods(), [compile_stage(document)], lambda: 0.5)
+
+
+def body(phase: str = "Pending") -> bytes:
+    return encode({"metadata": {"uid": "u"}, "phase": phase})
+
+
+def played(*outcomes: Exception, seconds: float = 30.0) -> int:
+    loop, client = Loop(VirtualClock()), Refusing(*outcomes)
+    player(client, loop).take(KEY, body())
+    loop.run_virtual(seconds)
+    return len(client.writes)
+
+
+def test_a_stage_is_played_once() -> None:
+    assert played() == 1
+
+
+def test_what_is_refused_for_now_is_tried_again() -> None:
+    assert played(TooManyRequests("later"), TooManyRequests("later")) == 3
+
+
+def test_what_is_refused_for_good_is_dropped() -> None:
+    assert played(NotFound.of("pods", "", "p")) == 1
+
+
+def test_a_parked_write_goes_on_when_the_answer_is_there() -> None:
+    waiting: list[Any] = []
+    loop, client = Loop(VirtualClock()), Refusing(Parked(waiting.append))
+    player(client, loop).take(KEY, body())
+    loop.run_virtual()
+    assert len(client.writes) == 1
+
+    waiting[0]()
+    loop.run_virtual()
+
+    assert len(client.writes) == 2
+
+
+def test_a_newer_state_takes_back_what_was_planned() -> None:
+    loop, client = Loop(VirtualClock()), Refusing()
+    player_ = player(client, loop, seconds=10)
+    player_.take(KEY, body())
+    loop.run_virtual(5)
+    player_.take(KEY, body("Done"))
+    loop.run_virtual(60)
+
+    assert client.writes == []
+
+
+def test_a_dropped_object_is_forgotten() -> None:
+    loop, client = Loop(VirtualClock()), Refusing()
+    player_ = player(client, loop, seconds=10)
+    player_.take(KEY, body())
+    loop.run_virtual(5)
+    player_.drop(KEY)
+    loop.run_virtual(60)
+
+    assert client.writes == []
