@@ -51,6 +51,7 @@ $(USE): requirements/use.txt pyproject.toml
 	@echo "Installing what windtunnel needs into .venv ..."
 	@$(PIP) --require-hashes -r requirements/use.txt
 	@$(PROJECT)
+	@$(BIN)/python -m compileall -q src
 	@touch $@
 
 $(DEV): requirements/dev.txt $(USE)
