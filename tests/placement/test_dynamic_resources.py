@@ -1,0 +1,28 @@
+"""Device claims keep their place in scores and messages."""
+
+from __future__ import annotations
+
+from tests.build import fleet, node, pod
+from tests.placement.judging import comparison, relieved, skips, verdict
+
+from windtunnel.fleet import What
+from windtunnel.placement import DynamicResources
+
+CLAIMS = [{"name": "gpu", "resourceClaimName": "one"}]
+
+
+def test_every_pod_passes_and_scores_nothing() -> None:
+    made, rule = fleet(node()), DynamicResources()
+
+    assert skips(rule, pod(), made)
+    assert verdict(rule, pod(), made) == ([True], [], [False])
+    assert rule.same(pod(), made.view()) == 0
+    assert comparison(rule, pod(), made) == [0]
+    assert not relieved(rule, pod(), made, What.NODE_ADDED, node=node())
+
+
+def test_what_is_said_after_a_failure() -> None:
+    rule = DynamicResources()
+
+    assert rule.nothing_freed(pod()) == "no new claims to deallocate"
+    assert rule.nothing_freed(pod(resourceClaims=CLAIMS)) == "still not schedulable"

@@ -1,0 +1,41 @@
+"""Images: bytes, scaled by how common they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.build import fleet, node, pod
+from tests.placement.judging import ratings
+
+from windtunnel.placement import ImageLocality
+
+MIB = 1024 * 1024
+
+
+def image(name: str, mib: int) -> list[dict[str, Any]]:
+    return [{"names": [name], "sizeBytes": mib * MIB}]
+
+
+CASES = {
+    "nobody has it": ([], [], [0, 0]),
+    "one has it": (image("x:1", 1000), [], [48, 0]),
+    "both have it": (image("x:1", 1000), image("x:1", 1000), [100, 100]),
+    "too small to stay for": (image("x:1", 20), image("x:1", 20), [0, 0]),
+    "another tag is another image": (image("x:2", 1000), [], [0, 0]),
+}
+
+
+@pytest.mark.parametrize(("first", "second", "want"), CASES.values(), ids=CASES)
+def test_rate(first: list[Any], second: list[Any], want: list[int]) -> None:
+    made = fleet(node("a", images=first), node("b", images=second))
+    one = pod(containers=[{"name": "main", "image": "x:1"}])
+
+    assert ratings(ImageLocality(), one, made) == want
+
+
+def test_a_pod_of_more_containers_needs_more_bytes_for_the_same_score() -> None:
+    made = fleet(node("a", images=image("x:1", 1000)))
+    containers = [{"name": "m", "image": "x:1"}, {"name": "n", "image": "y:1"}]
+
+    assert ratings(ImageLocality(), pod(containers=containers), made) == [49]
