@@ -1,11 +1,13 @@
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
+import pytest
+
 from windtunnel.client import Client, Write
 from windtunnel.kernel import Loop, Parked, VirtualClock
 from windtunnel.machinery.errors import NotFound, TooManyRequests
 from windtunnel.machinery.tree import Key, Tree, encode
-from windtunnel.nodes.played.player import Names, Player
+from windtunnel.nodes.played.player import Names, Player, merged
 from windtunnel.nodes.played.stages import After, StageDocument, compile_stage
 
 KEY = Key("ns", "p")
@@ -94,3 +96,34 @@ def test_a_dropped_object_is_forgotten() -> None:
     loop.run_virtual(60)
 
     assert client.writes == []
+
+
+def conditions(**statuses: str) -> list[Tree]:
+    return [{"type": type_, "status": status} for type_, status in statuses.items()]
+
+
+MERGES: dict[str, tuple[Tree, Tree, Tree]] = {
+    "values are replaced": ({"a": 1, "b": 2}, {"b": 3}, {"a": 1, "b": 3}),
+    "maps are merged": ({"m": {"a": 1}}, {"m": {"b": 2}}, {"m": {"a": 1, "b": 2}}),
+    "conditions are merged by type": (
+        {"c": conditions(PodScheduled="True", Ready="False")},
+        {"c": conditions(Ready="True", New="True")},
+        {"c": conditions(PodScheduled="True", Ready="True", New="True")},
+    ),
+    "other lists are replaced": (
+        {"l": [{"name": "a"}]},
+        {"l": [{"name": "b"}]},
+        {"l": [{"name": "b"}]},
+    ),
+    "a list where there was none": (
+        {},
+        {"c": conditions(Ready="True")},
+        {"c": conditions(Ready="True")},
+    ),
+    "an empty list empties": ({"c": conditions(Ready="True")}, {"c": []}, {"c": []}),
+}
+
+
+@pytest.mark.parametrize(("present", "changes", "want"), MERGES.values(), ids=MERGES.keys())
+def test_a_status_is_merged(present: Tree, changes: Tree, want: Tree) -> None:
+    assert merged(present, changes) == want

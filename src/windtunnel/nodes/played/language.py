@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
-from windtunnel.nodes.played.paths import Path, compile_path
+from windtunnel.nodes.played.paths import Path, compile_path, compile_value, is_single
 
 
 class Scene(NamedTuple):
@@ -52,32 +52,45 @@ def compile_tests(tests: Mapping[str, Any]) -> Test:
     Raises:
         ValueError: a path or what is asked of it makes no sense.
     """
-    compiled = [_test(compile_path(path), wanted) for path, wanted in tests.items()]
+    compiled = [_test(path, wanted) for path, wanted in tests.items()]
 
     def holds(tree: Any) -> bool:
-        return all(test(tree) for test in compiled)
+        for test in compiled:  # noqa: SIM110 - a generator here costs as much as the tests
+            if not test(tree):
+                return False
+        return True
 
     return holds
 
 
-def _test(path: Path, wanted: Any) -> Test:
-    if wanted == "exists":
-        return lambda tree: bool(path(tree))
-    if wanted == "absent":
-        return lambda tree: not path(tree)
+def _test(text: str, wanted: Any) -> Test:
+    if wanted in ("exists", "absent"):
+        value, there = compile_value(text), wanted == "exists"
+        return lambda tree: (value(tree) is not None) is there
     if isinstance(wanted, list):
-        values = {_text(value) for value in wanted}
-        return lambda tree: any(_text(value) in values for value in path(tree))
+        return _among(text, wanted)
     if isinstance(wanted, dict) and set(wanted) == {"not"} and isinstance(wanted["not"], list):
-        unwanted = {_text(value) for value in wanted["not"]}
-        return lambda tree: not any(_text(value) in unwanted for value in path(tree))
+        among = _among(text, wanted["not"])
+        return lambda tree: not among(tree)
     if isinstance(wanted, dict) and set(wanted) == {"same"} and isinstance(wanted["same"], str):
-        other = compile_path(wanted["same"])
+        path, other = compile_path(text), compile_path(wanted["same"])
         return lambda tree: not (there := other(tree)) or there == path(tree)
     raise ValueError(f"a test is a list, {{not: …}}, {{same: …}}, exists or absent: {wanted!r}")
 
 
+def _among(text: str, wanted: list[Any]) -> Test:
+    values = frozenset(map(_text, wanted))
+    if is_single(text):
+        value = compile_value(text)
+        return lambda tree: (found := value(tree)) is not None and _text(found) in values
+    path: Path = compile_path(text)
+    return lambda tree: any(_text(found) in values for found in path(tree))
+
+
 def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
@@ -127,10 +140,10 @@ def _compile_text(text: str) -> Template:
     if name == "item":
         return lambda scene: scene.item
     if name.startswith("item."):
-        path = compile_path(name.removeprefix("item."))
-        return lambda scene: next(iter(path(scene.item)), None)
-    path = compile_path(name)
-    return lambda scene: next(iter(path(scene.tree)), None)
+        of_item = compile_value(name.removeprefix("item."))
+        return lambda scene: of_item(scene.item)
+    value = compile_value(name)
+    return lambda scene: value(scene.tree)
 
 
 def _compile_form(form: dict[str, Any]) -> Template:

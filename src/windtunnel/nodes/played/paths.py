@@ -28,6 +28,28 @@ def split(text: str) -> list[tuple[str, bool]]:
     return [(match[1] or match[2], match[1] is not None) for match in _SEGMENT.finditer(text)]
 
 
+def compile_value(text: str) -> Callable[[Any], Any]:
+    """Return the function that finds the first value ``text`` names, or None.
+
+    Raises:
+        ValueError: ``text`` is not a path.
+    """
+    steps = split(text)
+    if any(bracketed for _, bracketed in steps):
+        path = compile_path(text)
+        return lambda tree: next(iter(path(tree)), None)
+    return _plain_value([name for name, _ in steps])
+
+
+def is_single(text: str) -> bool:
+    """Whether a path can name one value at most.
+
+    Raises:
+        ValueError: ``text`` is not a path.
+    """
+    return not any(bracketed for _, bracketed in split(text))
+
+
 def compile_path(text: str) -> Path:
     """Return the function that finds what ``text`` names.
 
@@ -35,8 +57,9 @@ def compile_path(text: str) -> Path:
         ValueError: ``text`` is not a path.
     """
     steps = split(text)
-    if not any(bracketed for _, bracketed in steps):
-        return _plain([name for name, _ in steps])
+    if is_single(text):
+        value = _plain_value([name for name, _ in steps])
+        return lambda tree: [] if (found := value(tree)) is None else [found]
 
     def find(tree: Any) -> list[Any]:
         found = [tree]
@@ -47,13 +70,13 @@ def compile_path(text: str) -> Path:
     return find
 
 
-def _plain(names: list[str]) -> Path:
-    def find(tree: Any) -> list[Any]:
+def _plain_value(names: list[str]) -> Callable[[Any], Any]:
+    def find(tree: Any) -> Any:
         for name in names:
             if not isinstance(tree, dict):
-                return []
+                return None
             tree = tree.get(name)
-        return [] if tree is None else [tree]
+        return tree
 
     return find
 

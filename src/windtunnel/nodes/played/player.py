@@ -1,8 +1,8 @@
 """The player: takes objects as they change and plays their stages, many in one step.
 
 An object's newest body waits in line; a newer one replaces it and takes back a stage that was still
-to come. Writes go out together, and what the API server refuses is dropped until the object's next
-change, unless the refusal was only for now.
+to come. What the API server refuses is dropped until the object's next change, unless the refusal
+was only for now; a refusal because the object has changed means that the change is on its way.
 """
 
 from __future__ import annotations
@@ -139,5 +139,29 @@ class Player:
             if uid:
                 options["preconditions"] = {"uid": uid}
             return Write("delete", self._cast.resource, key, options)
-        status = stage.status(scene) if stage.status is not None else {}
-        return Write("patch_status", self._cast.resource, key, {"status": status})
+        tree: Tree = scene.tree
+        rendered = stage.status(scene) if stage.status is not None else {}
+        tree["status"] = merged(tree.get("status") or {}, rendered)
+        return Write("update_status", self._cast.resource, key, tree)
+
+
+def merged(present: Tree, changes: Tree) -> Tree:
+    """Lay ``changes`` over a status: maps are merged, of lists those whose items have a ``type``.
+
+    Both are used up. This is what a strategic merge does with a status, at a tenth of its cost.
+    """
+    for field, value in changes.items():
+        old = present.get(field)
+        if isinstance(old, dict) and isinstance(value, dict):
+            present[field] = merged(old, value)
+        elif old and value and isinstance(value, list) and _typed(old) and _typed(value):
+            fresh = {item["type"]: item for item in value}
+            kept = [merged(item, fresh.pop(item["type"], {})) for item in old]
+            present[field] = [*kept, *fresh.values()]
+        else:
+            present[field] = value
+    return present
+
+
+def _typed(items: Any) -> bool:
+    return all(isinstance(item, dict) and "type" in item for item in items)
