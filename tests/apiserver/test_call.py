@@ -17,7 +17,9 @@ def call(request: Request) -> Call:
 
 
 def test_uids_and_suffixes_look_like_the_real_ones() -> None:
-    assert re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", fresh_uid())
+    assert re.fullmatch(
+        r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", fresh_uid()
+    )
     assert re.fullmatch("[bcdfghjklmnpqrstvwxz2456789]{5}", suffix())
 
 

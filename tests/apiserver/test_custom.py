@@ -112,7 +112,10 @@ def test_strategic_merge_is_unknown_to_it(api: Api, foos: str) -> None:
 
 def test_columns_and_selectable_fields(api: Api, ns: str) -> None:
     column = {"name": "Num", "type": "integer", "jsonPath": ".spec.n"}
-    extra = {"additionalPrinterColumns": [column], "selectableFields": [{"jsonPath": ".spec.color"}]}
+    extra = {
+        "additionalPrinterColumns": [column],
+        "selectableFields": [{"jsonPath": ".spec.color"}],
+    }
     api.post(CRDS, definition(version("v1", storage=True, **extra)))
     foos = "/apis/x.io/v1/namespaces/ns/foos"
     api.post(foos, foo(n=3, color="blue"))

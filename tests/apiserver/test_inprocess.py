@@ -149,9 +149,7 @@ WEBHOOK = {
 
 
 def test_a_write_that_must_ask_is_parked_and_goes_on(api: Api, ns: str) -> None:
-    api.post(
-        "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", WEBHOOK
-    )
+    api.post("/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", WEBHOOK)
     asks: list[tuple[Ask, object]] = []
     client = LocalClient(api.core, "u", "m", asks=lambda ask, done: asks.append((ask, done)))
 
@@ -177,5 +175,3 @@ def test_where_nobody_can_be_asked_the_failure_policy_decides(
     api.post(path, ignoring)
 
     assert client.create("configmaps", cm())["metadata"]["name"] == "m"
-
-

@@ -15,17 +15,23 @@ TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 ACCEPTED = {
     "nothing said": ("", Form()),
     "anything": ("*/*", Form()),
-    "protobuf first, JSON will do": ("application/vnd.kubernetes.protobuf,application/json", Form()),
+    "protobuf first, JSON will do": (
+        "application/vnd.kubernetes.protobuf,application/json",
+        Form(),
+    ),
     "protobuf or anything": ("application/vnd.kubernetes.protobuf, */*", Form()),
     "YAML": ("application/yaml", Form("application/yaml")),
     "a table": (f"{TABLE},application/json", Form(as_kind="Table")),
-    "an unknown form is skipped": ("application/json;as=Foo;v=v1;g=meta.k8s.io,application/json", Form()),
+    "an unknown form is skipped": (
+        "application/json;as=Foo;v=v1;g=meta.k8s.io,application/json",
+        Form(),
+    ),
     "weights count": ("application/yaml;q=0.1,application/json", Form()),
     "aggregated discovery": (
         "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json",
         Form(discovery="v2"),
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("accept", "want"), ACCEPTED.values(), ids=ACCEPTED)
@@ -72,7 +78,12 @@ def test_custom_kinds_know_no_strategic_merge() -> None:
 
 @pytest.mark.parametrize(
     ("pretty", "agent", "want"),
-    [("", "kubectl/v1", False), ("", "curl/8", True), ("true", "", True), ("false", "curl/8", False)],
+    [
+        ("", "kubectl/v1", False),
+        ("", "curl/8", True),
+        ("true", "", True),
+        ("false", "curl/8", False),
+    ],
 )
 def test_humans_get_indented_json(pretty: str, agent: str, want: bool) -> None:
     assert wants_pretty(pretty, agent) is want

@@ -47,7 +47,12 @@ def test_a_lost_race_is_a_conflict(api: Api, ns: str) -> None:
 
 def test_an_object_that_etcd_would_not_take_is_refused(api: Api, ns: str) -> None:
     objects, kind = api.core.objects, api.core.catalogue.by_resource("events")
-    tree = {"kind": "Event", "apiVersion": "v1", "metadata": {"uid": "u"}, "message": "x" * 1_600_000}
+    tree = {
+        "kind": "Event",
+        "apiVersion": "v1",
+        "metadata": {"uid": "u"},
+        "message": "x" * 1_600_000,
+    }
 
     with pytest.raises(ApiError, match="etcdserver: request is too large"):
         objects.put(kind, Key("ns", "e"), tree, 0)

@@ -11,16 +11,28 @@ from windtunnel.apiserver.options import (
 from windtunnel.machinery.errors import ApiError, BadRequest, Invalid
 
 REFUSED_LISTS = {
-    "a match without revision": ([("resourceVersionMatch", "Exact")], "unless resourceVersion is provided"),
-    "an unknown match": ([("resourceVersionMatch", "X"), ("resourceVersion", "1")], "Unsupported value"),
-    "exactly nothing": ([("resourceVersionMatch", "Exact"), ("resourceVersion", "0")], 'forbidden for resourceVersion "0"'),
+    "a match without revision": (
+        [("resourceVersionMatch", "Exact")],
+        "unless resourceVersion is provided",
+    ),
+    "an unknown match": (
+        [("resourceVersionMatch", "X"), ("resourceVersion", "1")],
+        "Unsupported value",
+    ),
+    "exactly nothing": (
+        [("resourceVersionMatch", "Exact"), ("resourceVersion", "0")],
+        'forbidden for resourceVersion "0"',
+    ),
     "initial events": ([("sendInitialEvents", "true")], "forbidden for list"),
-}  # fmt: skip
+}
 REFUSED_WATCHES = {
     "initial events without match": ([("sendInitialEvents", "true")], "requires setting"),
-    "a match without initial events": ([("resourceVersionMatch", "NotOlderThan")], "forbidden for watch"),
+    "a match without initial events": (
+        [("resourceVersionMatch", "NotOlderThan")],
+        "forbidden for watch",
+    ),
     "a page": ([("continue", "x")], "continue is forbidden"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize(("query", "words"), REFUSED_LISTS.values(), ids=REFUSED_LISTS)

@@ -12,15 +12,43 @@ CASES = {
     "another verb": (PODS, Asked("delete", "", "pods"), False),
     "another group": (PODS, Asked("get", "apps", "pods"), False),
     "a subresource is another thing": (PODS, Asked("get", "", "pods", "log"), False),
-    "a named subresource": (Rule(("get",), ("",), ("pods/log",)), Asked("get", "", "pods", "log"), True),
-    "any subresource of that name": (Rule(("get",), ("*",), ("*/scale",)), Asked("get", "apps", "x", "scale"), True),
+    "a named subresource": (
+        Rule(("get",), ("",), ("pods/log",)),
+        Asked("get", "", "pods", "log"),
+        True,
+    ),
+    "any subresource of that name": (
+        Rule(("get",), ("*",), ("*/scale",)),
+        Asked("get", "apps", "x", "scale"),
+        True,
+    ),
     "everything": (Rule(("*",), ("*",), ("*",)), Asked("x", "y", "z", "w"), True),
-    "one name": (Rule(("get",), ("",), ("pods",), ("p",)), Asked("get", "", "pods", name="p"), True),
-    "another name": (Rule(("get",), ("",), ("pods",), ("p",)), Asked("get", "", "pods", name="q"), False),
-    "a path": (Rule(("get",), non_resource_urls=("/healthz",)), Asked("get", path="/healthz"), True),
-    "a path by prefix": (Rule(("get",), non_resource_urls=("/apis/*",)), Asked("get", path="/apis/apps"), True),
-    "another path": (Rule(("get",), non_resource_urls=("/healthz",)), Asked("get", path="/x"), False),
-}  # fmt: skip
+    "one name": (
+        Rule(("get",), ("",), ("pods",), ("p",)),
+        Asked("get", "", "pods", name="p"),
+        True,
+    ),
+    "another name": (
+        Rule(("get",), ("",), ("pods",), ("p",)),
+        Asked("get", "", "pods", name="q"),
+        False,
+    ),
+    "a path": (
+        Rule(("get",), non_resource_urls=("/healthz",)),
+        Asked("get", path="/healthz"),
+        True,
+    ),
+    "a path by prefix": (
+        Rule(("get",), non_resource_urls=("/apis/*",)),
+        Asked("get", path="/apis/apps"),
+        True,
+    ),
+    "another path": (
+        Rule(("get",), non_resource_urls=("/healthz",)),
+        Asked("get", path="/x"),
+        False,
+    ),
+}
 
 
 @pytest.mark.parametrize(("rule", "asked", "want"), CASES.values(), ids=CASES)
@@ -29,7 +57,9 @@ def test_what_a_rule_covers(rule: Rule, asked: Asked, want: bool) -> None:
 
 
 def test_a_rule_prints_as_the_real_server_prints_it() -> None:
-    assert str(Rule(("*",), ("",), ("pods",))) == '{APIGroups:[""], Resources:["pods"], Verbs:["*"]}'
+    assert (
+        str(Rule(("*",), ("",), ("pods",))) == '{APIGroups:[""], Resources:["pods"], Verbs:["*"]}'
+    )
 
 
 def test_lists_of_a_rule_may_be_null() -> None:
@@ -50,9 +80,7 @@ def test_a_grant_counts_for_the_next_request(api: Api, ns: str) -> None:
     api.post(f"{root}/roles", {**meta("Role", "missing"), "rules": rules})
     grant, _ = rbac.find(user, asked)
     assert grant is not None
-    assert grant.reason() == (
-        'RBAC: allowed by RoleBinding "b/ns" of Role "missing" to Group "g"'
-    )
+    assert grant.reason() == ('RBAC: allowed by RoleBinding "b/ns" of Role "missing" to Group "g"')
 
 
 def meta(kind: str, name: str) -> dict[str, object]:

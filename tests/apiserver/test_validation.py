@@ -33,7 +33,10 @@ def test_a_patch_to_nonsense_is_refused(api: Api, ns: str) -> None:
     api.post(f"{ns}/configmaps", config("m"))
 
     code, text = api.refused(
-        "PATCH", f"{ns}/configmaps/m", {"data": {"a": 5}}, content_type="application/merge-patch+json"
+        "PATCH",
+        f"{ns}/configmaps/m",
+        {"data": {"a": 5}},
+        content_type="application/merge-patch+json",
     )
     assert code == 422
     assert text.endswith(

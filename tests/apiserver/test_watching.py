@@ -2,7 +2,9 @@ from __future__ import annotations
 
 from tests.apiserver.api import Api, config
 
-INITIAL = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+INITIAL = (
+    "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+)
 
 
 def test_what_exists_then_every_change(api: Api, ns: str) -> None:
