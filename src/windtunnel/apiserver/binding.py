@@ -109,7 +109,9 @@ class Binding:
         topology = topology_of(self._objects.store, node)
         if labels or topology:
             metadata.setdefault("labels", {}).update({**topology, **(labels or {})})
-        _mark_scheduled(pod.setdefault("status", {}), rfc3339(now))
+        status = pod.setdefault("status", {})
+        status.pop("nominatedNodeName", None)  # the claim on a node ends with the binding
+        _mark_scheduled(status, rfc3339(now))
         if not dry_run:
             self._objects.put(self._pods, key, pod, version.revision)
 
