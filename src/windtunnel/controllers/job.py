@@ -17,15 +17,8 @@ from windtunnel.controllers.events import Recorder, Subject
 from windtunnel.controllers.expectations import Expectations
 from windtunnel.controllers.job_backoff import Backoff
 from windtunnel.controllers.job_indexes import INDEX
-from windtunnel.controllers.job_plan import (
-    FAILURE_COUNT,
-    FINALIZER,
-    IGNORED_COUNT,
-    Creation,
-    Plan,
-    decide,
-    is_finished,
-)
+from windtunnel.controllers.job_plan import Creation, Plan, decide, is_finished
+from windtunnel.controllers.job_tally import FAILURE_COUNT, FINALIZER, IGNORED_COUNT
 from windtunnel.controllers.ownership import claim, follow_pods, owner_reference
 from windtunnel.controllers.pods import (
     PodControl,
@@ -107,12 +100,9 @@ class Jobs:
         status = msgspec.structs.replace(plan.status, active=max(plan.status.active - missed, 0))
         self._settle(key, job, status, plan)
         self._backoffs[key] = plan.backoff
-        for reason, message in plan.normal:
-            if reason == "TooManySucceededPods":
-                text = "Too many succeeded pods running after completion count reached"
-                self._recorder.warning(_subject(job), reason, text)
-            else:
-                self._recorder.normal(_subject(job), reason, message)
+        for type_, reason, message in plan.events:
+            record = self._recorder.normal if type_ == "Normal" else self._recorder.warning
+            record(_subject(job), reason, message)
         if failure is not None:
             raise failure
         return Result(plan.again_in)

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from windtunnel.client import Client
 from windtunnel.controllers.job import RESOURCE, release
-from windtunnel.controllers.job_plan import FINALIZER, is_finished
+from windtunnel.controllers.job_plan import is_finished
+from windtunnel.controllers.job_tally import FINALIZER
 from windtunnel.controllers.pods import seconds
 from windtunnel.controllers.sources import Sources
 from windtunnel.controllers.views import JobView, PodView
