@@ -1,7 +1,7 @@
 """Who owns whom, over all resources: the ground that garbage collection stands on.
 
 One narrow watch a resource; of each object only identity, owners and how its deletion proceeds are
-kept. Events belong to nobody here.
+kept. Events are left out: they belong to nobody and own nothing.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from windtunnel.machinery.tree import Key
 
 FOREGROUND: Final = "foregroundDeletion"
 ORPHAN: Final = "orphan"
+_EVENTS: Final = "events"
 
 
 class _Metadata(msgspec.Struct, rename="camel", gc=False):
@@ -103,6 +104,8 @@ class Graph:
             self._remove(node)
 
     def _resource_changed(self, resource: Resource, there: bool) -> None:
+        if resource.name == _EVENTS:
+            return
         if there and resource.name not in self._stops:
             deliver = partial(self._deliver, resource.name)
             self._stops[resource.name] = lambda: None

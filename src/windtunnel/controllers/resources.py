@@ -145,7 +145,7 @@ def _resource_of(definition: _Definition) -> Resource:
 
 
 def _deletable(catalogue: Catalogue) -> tuple[Resource, ...]:
-    """Return the built-in resources, each once; events belong to nobody in this sense."""
+    """Return the built-in resources, each store once: core events stand for all events."""
     seen: dict[str, Resource] = {}
     stored: set[str] = set()
     for kind in catalogue:
