@@ -66,28 +66,35 @@ def replay(path: Path, emit: Path | None = None) -> Report:
     """Replay every scenario of a file; ``emit`` takes the results, a line a scenario."""
     outcomes, emitted = [], []
     for scenario in scenarios(path):
-        results = Replay(scenario).results()
+        results, lines = _played(scenario)
         emitted.append(encode({"id": scenario["id"], "results": results}) + b"\n")
-        lines = [
-            f"step {step}{line}"
-            for step, (want, got) in enumerate(zip(scenario["results"], results, strict=True))
-            for line in differences(_comparable(want), _comparable(got))
-        ]
         group = next((name for name in scenario["features"] if name.startswith("theme-")), "hand")
-        outcomes.append(Outcome(scenario["id"], group, tuple(lines)))
+        outcomes.append(Outcome(scenario["id"], group, lines))
     if emit is not None:
         body = b"".join(emitted)
         emit.write_bytes(gzip.compress(body) if emit.suffix == ".gz" else body)
     return Report(tuple(outcomes))
 
 
+def _played(scenario: Tree) -> tuple[list[Tree], tuple[str, ...]]:
+    """Return our results, and where they differ; what cannot be played is a difference."""
+    try:
+        results = Replay(scenario).results()
+    except Exception as error:
+        return [], (f"cannot be played: {type(error).__name__}: {error}",)
+    return results, tuple(
+        f"step {step}{line}"
+        for step, (want, got) in enumerate(zip(scenario["results"], results, strict=True))
+        for line in differences(_comparable(want), _comparable(got))
+    )
+
+
 def _comparable(result: Tree) -> Tree:
     """Drop what means nothing: the order of groups, and of nodes where a gate names them."""
     result = dict(result)
     if isinstance(result.get("filter"), list):
-        result["filter"] = sorted(
-            ({**one, "nodes": sorted(one["nodes"])} for one in result["filter"]), key=encode
-        )
+        groups = [{**one, "nodes": sorted(one["nodes"])} for one in result["filter"]]
+        result["filter"] = sorted(groups, key=lambda group: group["nodes"])
     if dig(result, "preFilter", "nodeNames"):
         result.pop("naturalChoice", None)
         if result.get("feasible"):
