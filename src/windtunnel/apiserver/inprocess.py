@@ -16,6 +16,7 @@ from windtunnel.apiserver.core import Core
 from windtunnel.apiserver.negotiation import Form
 from windtunnel.apiserver.options import DeleteOptions
 from windtunnel.apiserver.ownership import ignored
+from windtunnel.apiserver.patching import STATUS_FIELDS
 from windtunnel.apiserver.request import Ask, Reply, Request, User
 from windtunnel.apiserver.routes import Route
 from windtunnel.apiserver.selection import Selection, select
@@ -152,7 +153,8 @@ class LocalClient:
             _settle(kind, new, subresource)
             return new
 
-        return self._change(kind, key, change, subresource, verb="patch")
+        status_only = subresource == "status" and patch.keys() <= STATUS_FIELDS
+        return self._change(kind, key, change, subresource, verb="patch", status_only=status_only)
 
     def apply(self, resource: str, tree: Tree, *, manager: str = "", force: bool = False) -> Tree:
         """Server-side apply as ``manager`` (this client's own by default)."""
@@ -266,14 +268,21 @@ class LocalClient:
         return kind
 
     def _change(
-        self, kind: Kind, key: Key, change: Callable[[Tree], Tree], subresource: str, verb: str
+        self,
+        kind: Kind,
+        key: Key,
+        change: Callable[[Tree], Tree],
+        subresource: str,
+        verb: str,
+        *,
+        status_only: bool = False,
     ) -> Tree:
         written: Written = self._write(
             kind,
             verb,
             key,
             lambda call: self._core.writing.update(
-                call, change, options={}, subresource=subresource
+                call, change, options={}, subresource=subresource, status_only=status_only
             ),
             subresource,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -23,6 +23,7 @@ from windtunnel.machinery.patches import json_patch, merge_patch, strategic_patc
 from windtunnel.machinery.patches.refusals import go_text
 from windtunnel.machinery.tree import Key, Tree, decode
 
+STATUS_FIELDS: Final = frozenset({"kind", "apiVersion", "metadata", "status"})
 Shown = Callable[[], str]
 """Prints what an error shows of a patch."""
 _sorted = msgspec.json.Encoder(order="sorted")
@@ -66,6 +67,7 @@ class Patching:
             changed,
             options=options.tree("PatchOptions"),
             subresource=subresource,
+            status_only=subresource == "status" and touches_status_only(form, request.body),
         )
 
     def change(self, form: str, kind: Kind, body: bytes) -> Callable[[Tree], tuple[Tree, Shown]]:
@@ -134,6 +136,14 @@ class Patching:
             subresource=subresource,
             own=_owned_already_update,
         )
+
+
+def touches_status_only(form: str, body: bytes) -> bool:
+    """Whether a patch speaks of nothing but metadata and status."""
+    if form not in ("merge", "strategic"):
+        return False
+    patch = decode(body)
+    return isinstance(patch, dict) and patch.keys() <= STATUS_FIELDS
 
 
 def _merged(merge: Callable[[Tree, Any], Tree], patch: Any, old: Tree) -> tuple[Tree, Shown]:

@@ -196,6 +196,7 @@ class Writing:
         part: Part | None = None,
         own: Callable[[Call, Tree, Tree, str], None] = own_update,
         put: bool = False,
+        status_only: bool = False,
     ) -> Written:
         """Change an object, or one of its subresources that is part of it.
 
@@ -208,6 +209,7 @@ class Writing:
             part: The rules of that subresource, where they are not the kind's own.
             own: Records field ownership.
             put: The client sent a whole object: it may create, and may have to name a revision.
+            status_only: ``change`` touches nothing but metadata and status.
 
         Raises:
             ApiError: Somebody refuses.
@@ -223,7 +225,12 @@ class Writing:
                 return self.create(call, change({}), options=options)
             raise NotFound.of(kind.plural, kind.group, key.name)
         old = self._objects.tree(kind, present)
-        new = change(self._objects.tree(kind, present))
+        again = (
+            self._objects.tree_for_status(kind, present, old)
+            if status_only
+            else self._objects.tree(kind, present)
+        )
+        new = change(again)
         self._check_revision(call, old, new, put=put and not subresource)
         own(call, old, new, subresource)
         attempt = Attempt(

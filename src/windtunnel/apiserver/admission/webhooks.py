@@ -73,10 +73,11 @@ class Webhooks:
             patch = (response or {}).get("patch")
             if not patch or attempt.new is None:
                 continue
-            changed = json_patch(attempt.new, decode(base64.b64decode(patch)))
-            if changed is not attempt.new:
-                attempt.new.clear()
-                attempt.new.update(changed)
+            # The object may share parts with the stored one: patch a copy.
+            copy = decode(encode(attempt.new))
+            changed = json_patch(copy, decode(base64.b64decode(patch)))
+            attempt.new.clear()
+            attempt.new.update(changed)
 
     def judge(self, attempt: Attempt) -> None:
         """Ask the validating webhooks."""
