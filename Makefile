@@ -45,6 +45,7 @@ bench-crash: $(DEV)
 
 bench-placements: $(DEV)
 	$(BIN)/python benchmarks/placements.py
+	$(BIN)/python benchmarks/beside_real_scheduler.py
 
 $(USE): requirements/use.txt pyproject.toml
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
