@@ -455,3 +455,18 @@ def test_a_webhook_of_a_service_is_called_at_its_endpoint(api: Api, ns: str) -> 
     (asked,) = api.asked
     assert asked.url.startswith("https://10.42.0.5:9443/v")
     assert asked.server_name == "s.ns.svc"
+
+
+# Policies
+
+
+def test_a_policy_in_cel_warns_that_it_is_not_enforced(api: Api) -> None:
+    binding = obj(
+        "admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "b",
+        spec={"policyName": "p", "validationActions": ["Deny"]},
+    )  # fmt: skip
+
+    answer = api.answer("POST", f"{HOOKS}/validatingadmissionpolicybindings", binding)
+
+    assert answer.status == 201
+    assert any("not enforced here" in value for _, value in answer.headers)

@@ -39,6 +39,12 @@ def test_a_refusal_carries_the_warnings_of_the_request(api: Api, ns: str) -> Non
     assert answer.revision == api.store.revision
 
 
+def test_deprecated_kinds_warn_whoever_uses_them(api: Api) -> None:
+    headers = api.answer("GET", "/api/v1/endpoints").headers
+
+    assert any("use discovery.k8s.io/v1 EndpointSlice" in value for _, value in headers)
+
+
 @pytest.mark.shared
 def test_discovery_is_the_real_servers(api: Api, shared: Path) -> None:
     recorded = shared / "golden/api/openapi/discovery_resources.json.gz"

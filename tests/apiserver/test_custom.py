@@ -164,6 +164,7 @@ def test_a_definition_takes_its_objects_with_it(api: Api, foos: str) -> None:
     left = api.delete(f"{CRDS}/foos.x.io")
     assert left["status"]["conditions"][-1]["type"] == "Terminating"
     assert [each["metadata"]["name"] for each in api.get(foos)["items"]] == ["f"]
+    assert api.refused("POST", foos, foo(n=1))[0] == 405
     api.patch(f"{foos}/f", {"metadata": {"finalizers": None}}, MERGE)
     assert api.refused("GET", f"{CRDS}/foos.x.io")[0] == 404
     assert api.answer("GET", foos).status == 404

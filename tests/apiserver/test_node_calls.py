@@ -49,3 +49,10 @@ def test_one_of_several_containers_must_be_named(api: Api, ns: str) -> None:
     code, text = api.refused("GET", f"{ns}/pods/p/log")
     assert code == 400
     assert "choose one of: [a b]" in text
+
+
+def test_nothing_is_behind_a_proxy(api: Api, ns: str) -> None:
+    api.post("/api/v1/nodes", obj("v1", "Node", "n1"))
+
+    assert api.refused("GET", "/api/v1/nodes/n1/proxy")[0] == 503
+    assert api.refused("GET", "/api/v1/nodes/n2/proxy")[0] == 404

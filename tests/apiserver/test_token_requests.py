@@ -3,7 +3,6 @@ from __future__ import annotations
 import pytest
 
 from tests.apiserver.api import Api
-from windtunnel.apiserver.token_requests import random_token
 
 REVIEW = "/apis/authentication.k8s.io/v1/tokenreviews"
 
@@ -49,7 +48,3 @@ def test_what_is_missing_cannot_be_bound_to(api: Api, ns: str) -> None:
     assert api.refused("POST", path, gone)[0] == 404
     odd = {"spec": {"boundObjectRef": {"kind": "X", "apiVersion": "v1", "name": "p"}}}
     assert api.refused("POST", path, odd)[0] == 422
-
-
-def test_random_tokens_differ() -> None:
-    assert random_token() != random_token()

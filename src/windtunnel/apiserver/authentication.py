@@ -20,7 +20,6 @@ from windtunnel.machinery.tree import Key, Tree, dig
 AUTHENTICATED: Final = "system:authenticated"
 ANONYMOUS: Final = User("system:anonymous", ("system:unauthenticated",))
 MASTERS: Final = "system:masters"
-SELF_NAME: Final = "system:apiserver"
 
 Find = Callable[[str, Key], Tree | None]
 """Returns a stored object of a resource, or None."""

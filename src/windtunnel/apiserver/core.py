@@ -51,6 +51,11 @@ from windtunnel.machinery.errors import (
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.store import Store
 
+_DEPRECATED: Final = {
+    "componentstatuses": "v1 ComponentStatus is deprecated in v1.19+",
+    "endpoints": ("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),
+}
+"""Built-in kinds that warn whoever uses them."""
 _UNSERVED: Final = "404 page not found\n"
 _ITSELF: Final = User("system:apiserver", ("system:masters",))
 
@@ -160,8 +165,13 @@ class Core:
         call.manager = request.parameter("fieldManager") or default_manager(
             request.headers.get("user-agent", "")
         )
-        if text := self.customs.deprecation(kind):
+        if text := _DEPRECATED.get(kind.resource) or self.customs.deprecation(kind):
             call.warn(text)
+        if kind.custom and route.verb == "create" and self.customs.is_going(kind):
+            raise MethodNotAllowed(
+                "create not allowed while custom resource definition is terminating",
+                details={"group": kind.group, "kind": kind.plural},
+            )
         return self._answered(call)
 
     def _authorized(self, request: Request, user: User, route: Route) -> User:

@@ -30,6 +30,12 @@ class NodeCalls:
 
     def handle(self, call: Call) -> Answer:
         """Answer the call, or say why it cannot be made."""
+        if call.kind.resource != "pods":
+            self._reading.find(call)
+            raise ServiceUnavailable(
+                f"{call.kind.singular} {call.route.name} cannot be reached through the API server: "
+                "nothing is played behind its address"
+            )
         pod = self._objects.tree(call.kind, self._reading.find(call))
         subresource = call.route.subresource
         if subresource == "log":

@@ -30,8 +30,6 @@ class Route:
     """The plural, without group."""
     name: str = ""
     subresource: str = ""
-    rest: str = ""
-    """What follows the subresource (the path behind ``/proxy/``)."""
     malformed: bool = False
     """The path has empty parts: nothing is ever served there."""
 
@@ -96,6 +94,4 @@ def parse(method: str, path: str, query: Sequence[tuple[str, str]] = ()) -> Rout
             name = name_selected(_value(query, "fieldSelector")) if verb != "get" else ""
     elif method == "DELETE":
         verb = "delete" if name else "deletecollection"
-    return Route(
-        path, verb, True, group, version, namespace, resource, name, subresource, "/".join(tail[3:])
-    )
+    return Route(path, verb, True, group, version, namespace, resource, name, subresource)

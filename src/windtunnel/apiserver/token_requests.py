@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import Final
 
 from windtunnel.apiserver.bodies import read_object
@@ -118,8 +117,3 @@ class TokenRequests:
                 "The object might have been deleted and then recreated",
             )
         return Bound(kind, name, uid)
-
-
-def random_token() -> str:
-    """Return a bearer token for the administrator of a cluster."""
-    return secrets.token_urlsafe(32)

@@ -18,6 +18,7 @@ from windtunnel.apiserver.admission.service_account import ServiceAccount
 from windtunnel.apiserver.admission.service_addresses import ServiceAddresses
 from windtunnel.apiserver.admission.storage import DefaultStorageClass, StorageProtection
 from windtunnel.apiserver.admission.toleration_seconds import DefaultTolerationSeconds
+from windtunnel.apiserver.admission.unenforced_policies import UnenforcedPolicies
 from windtunnel.apiserver.admission.webhooks import Webhooks
 from windtunnel.apiserver.authorization import Authorizer
 from windtunnel.apiserver.rbac import Rbac
@@ -47,6 +48,7 @@ def plugins(
         StorageProtection(),
         RuntimeClass(store),
         ServiceAddresses(store, service_range),
+        UnenforcedPolicies(),
         Webhooks(store),
         ResourceQuota(store),
     ]

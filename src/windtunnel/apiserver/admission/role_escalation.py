@@ -11,7 +11,6 @@ from windtunnel.kinds.kind import Kind
 from windtunnel.machinery.errors import NotFound
 
 _ROLES: Final = ("roles", "clusterroles")
-_BINDINGS: Final = ("rolebindings", "clusterrolebindings")
 
 
 class RoleEscalation:
