@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
-from windtunnel.assembly.settings import Settings
+from windtunnel.assembly.settings import Settings, parse_flag, read_flags
 from windtunnel.errors import UsageError
 from windtunnel.nodes.pools import PoolOrder
 
@@ -34,3 +35,35 @@ def test_refused(wishes: dict[str, Any], said: str) -> None:
 
 def test_the_context_is_named_after_the_cluster() -> None:
     assert Settings(name="a", kubeconfig=Path("k")).context == "windtunnel-a"
+
+
+class Flags(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
+    grace_period: float = 5.0
+    name: str = ""
+
+
+def with_flags(*texts: str) -> Settings:
+    flags = tuple(parse_flag(text) for text in texts)
+    return Settings(name="a", kubeconfig=Path("k"), flags=flags)
+
+
+def test_flags_of_a_part_are_read_by_their_real_names() -> None:
+    settings = with_flags("controllers.grace-period=8", "nodes.name=x", "controllers.name=a=b")
+
+    assert read_flags(settings, "controllers", Flags) == Flags(grace_period=8.0, name="a=b")
+    assert read_flags(settings, "nodes", Flags) == Flags(name="x")
+
+
+WRONG_FLAGS = {
+    "an unknown flag": ("controllers.pace=8", "controllers knows no flag pace; it knows"),
+    "an impossible value": ("controllers.grace-period=soon", "impossible value"),
+    "a part without flags": ("scheduler.x=1", "part scheduler has no flags"),
+    "no part": ("pace=8", "is not of the form part.flag=value"),
+    "no value": ("controllers.pace", "is not of the form part.flag=value"),
+}
+
+
+@pytest.mark.parametrize(("text", "said"), WRONG_FLAGS.values(), ids=WRONG_FLAGS)
+def test_a_flag_is_refused_for(text: str, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        read_flags(with_flags(text), "controllers", Flags)

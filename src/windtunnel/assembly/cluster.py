@@ -1,8 +1,6 @@
-"""One cluster in one process: every part made by a plain call, in the order in which they stand.
+"""One cluster's parts, made by plain calls in the order in which they stand, and how they run.
 
-Everything that decides runs on this thread. What is opened is closed in the opposite order,
-whatever happens on the way: an interrupt at any moment leaves a durable store, no context in
-anybody's kubeconfig, and no lock.
+Everything that decides runs on one thread: the parts are steps of one loop, requests come between.
 """
 
 from __future__ import annotations
@@ -13,57 +11,32 @@ import json
 import os
 import signal
 import socket
-import sys
 import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Final, Protocol
 
 import msgspec
-import uvloop
 
-from windtunnel.apiserver.authentication import read_tokens
 from windtunnel.apiserver.core import Core
 from windtunnel.apiserver.edge import Certificates, Server
 from windtunnel.apiserver.inprocess import LocalClient
 from windtunnel.apiserver.request import User
 from windtunnel.apiserver.tokens import Signer
-from windtunnel.assembly.certificates import Keyring, provide
+from windtunnel.assembly.certificates import Keyring
 from windtunnel.assembly.drive import Drive
 from windtunnel.assembly.pools import provide_pool
-from windtunnel.assembly.settings import (
-    PREFERRED_PORT,
-    SERVICE_ADDRESS,
-    SERVICE_RANGE,
-    Settings,
-    read_flags,
-)
-from windtunnel.assembly.state import (
-    DATABASE,
-    Folder,
-    Process,
-    birth,
-    open_data,
-    write_private,
-)
+from windtunnel.assembly.settings import SERVICE_RANGE, Settings, read_flags
+from windtunnel.assembly.state import Folder, Process, birth, write_private
 from windtunnel.client import kubeconfig
 from windtunnel.client.connection import Connection
-from windtunnel.errors import BrokenInvariant, ClusterError, DataError, UsageError
+from windtunnel.errors import BrokenInvariant
 from windtunnel.kernel import Loop, WallClock
-from windtunnel.kernel.clock import rfc3339_micro
 from windtunnel.kinds.registry import Catalogue, builtin_kinds
 from windtunnel.machinery.tree import Key
 from windtunnel.store import Store
-from windtunnel.store.backend import Backend
 from windtunnel.telemetry import Log
 
-INTERRUPT: Final = signal.SIGINT
-_ADDRESS: Final = "127.0.0.1"
-"""Loopback only: the server is for trusted use on one's own machine."""
-_BACKLOG: Final = 2048
-_COMMITTER_TURN_SECONDS: Final = 0.0005
-"""How long the deciding thread may keep the committer waiting for the interpreter."""
 _GARBAGE_THRESHOLD: Final = 50_000
 """Trees come and go by the ten thousand; at the default of 700 the collector never rests."""
 
@@ -75,43 +48,6 @@ class Part(Protocol):
 
     def stop(self) -> None:
         """Stop; nothing of it happens afterwards."""
-
-
-def serve(settings: Settings, ready: Ready, *, echo: bool = False) -> signal.Signals:
-    """Serve one cluster until a signal says to stop; returns that signal.
-
-    Args:
-        settings: What was asked for.
-        ready: Called once, when a pod can be created.
-        echo: Copy the log to the error stream.
-
-    Raises:
-        WindtunnelError: the cluster cannot be started or kept; nothing is left of it but its data.
-    """
-    # Until the loop runs, a polite request to end is the same as an interrupt.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    clock = WallClock()
-    with ExitStack() as held:
-        kubeconfig.read(settings.kubeconfig)
-        tokens = _tokens(settings.token_file)
-        folder = Folder(settings.name, settings.home)
-        folder.create()
-        held.callback(folder.hold().release)
-        log = _log(folder, clock, held, echo=echo)
-        listener = held.enter_context(_listen(settings.port))
-        data = folder.path
-        if not settings.ephemeral:
-            data = settings.data_dir or folder.default_data
-            held.callback(open_data(data, settings.name).release)
-        keyring = provide(data / "pki", clock.now(), SERVICE_ADDRESS)
-        backend = _backend(None if settings.ephemeral else data / DATABASE)
-        store = Store(backend, clock)
-        held.callback(store.close)
-        events = uvloop.new_event_loop()
-        held.callback(events.close)
-        sys.setswitchinterval(_COMMITTER_TURN_SECONDS)
-        cluster = Cluster(settings, store, clock, keyring, tokens, log)
-        return events.run_until_complete(cluster.run(folder, listener, ready, held))
 
 
 class Cluster:
@@ -143,7 +79,8 @@ class Cluster:
         self, folder: Folder, listener: socket.socket, ready: Ready, held: ExitStack
     ) -> signal.Signals:
         """Serve until a signal comes or something breaks."""
-        ended = self._ended = asyncio.get_running_loop().create_future()
+        ended: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
+        self._ended = ended
         self._heed_signals(ended)
         server = Server(self.core.handle, self._store, self._clock, crashed=self._crashed)
         self._store.on_durable(self._check_disk, asyncio.get_running_loop().call_soon_threadsafe)
@@ -158,9 +95,10 @@ class Cluster:
                 self._keyring.server, self._keyring.server_key, self._keyring.authority
             )
             address, port = await server.start(listener, tls)
-            pods_welcome = asyncio.ensure_future(self._pods_welcome())
-            await asyncio.wait({pods_welcome, ended}, return_when=asyncio.FIRST_COMPLETED)
-            pods_welcome.cancel()
+            welcome = asyncio.ensure_future(self._pods_welcome())
+            awaited: set[asyncio.Future[None] | asyncio.Future[signal.Signals]] = {welcome, ended}
+            await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
+            welcome.cancel()
             if not ended.done():
                 gc.collect()
                 gc.freeze()
@@ -290,59 +228,3 @@ class Cluster:
 
 def _story(error: Exception) -> str:
     return "".join(traceback.format_exception(error)).strip()
-
-
-def _tokens(path: Path | None) -> dict[str, User]:
-    if path is None:
-        return {}
-    try:
-        return read_tokens(path.read_text())
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not text"
-        raise UsageError(f"cannot read token file {path}: {why}") from error
-    except ValueError as error:
-        raise UsageError(f"token file {path} is malformed: {error}") from error
-
-
-def _listen(port: int) -> socket.socket:
-    """Bind the asked port; without one, the preferred port, or any if that is taken."""
-    for candidate in [port] if port else [PREFERRED_PORT, 0]:
-        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind((_ADDRESS, candidate))
-            # At once: two sockets may be bound to one port, but only one can listen.
-            listener.listen(_BACKLOG)
-        except OSError as error:
-            listener.close()
-            if candidate == port:
-                why = (error.strerror or str(error)).lower()
-                raise ClusterError(f"cannot listen on port {port}: {why}") from error
-        else:
-            listener.setblocking(False)
-            return listener
-    raise ClusterError("there is no free port")
-
-
-def _backend(database: Path | None) -> Backend:
-    if database is None:
-        from windtunnel.store.memory import MemoryBackend
-
-        return MemoryBackend()
-    from windtunnel.store.sqlite import SqliteBackend
-
-    return SqliteBackend(database)
-
-
-def _log(folder: Folder, clock: WallClock, held: ExitStack, *, echo: bool) -> Log:
-    try:
-        file = held.enter_context(folder.log.open("a", buffering=1))
-    except OSError as error:
-        raise DataError(f"cannot write {folder.log}: {error.strerror}") from error
-
-    def write(line: str) -> None:
-        file.write(line)
-        if echo:
-            sys.stderr.write(line)
-
-    return Log(write, lambda: rfc3339_micro(clock.now()))

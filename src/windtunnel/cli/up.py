@@ -90,7 +90,7 @@ def command(
         click.echo(f"Cluster {name} is up at {process.url} (context {settings.context}).")
         return 0
 
-    from windtunnel.assembly.cluster import INTERRUPT, serve
+    from windtunnel.assembly.serve import INTERRUPT, serve
 
     def ready(process: Process) -> None:
         click.echo(
@@ -113,7 +113,7 @@ def start(settings: Settings, folder: Folder) -> Process:
 
     def run(ready: Callable[[Process], None]) -> None:
         # Imported in the child: the parent needs none of it.
-        from windtunnel.assembly.cluster import serve
+        from windtunnel.assembly.serve import serve
 
         serve(settings, ready)
 

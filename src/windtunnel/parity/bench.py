@@ -34,7 +34,7 @@ def replay_on_own_server(cases: Iterable[Case]) -> Report:
 
         def run(ready: Callable[[Process], None]) -> None:
             # Imported in the child: the parent needs none of it.
-            from windtunnel.assembly.cluster import serve
+            from windtunnel.assembly.serve import serve
 
             serve(settings, ready)
 

@@ -1,0 +1,130 @@
+"""Serving one cluster: what it needs is opened in order, and closed in the opposite one.
+
+Whatever happens on the way, an interrupt at any moment included, leaves a durable store, no context
+in anybody's kubeconfig, and no lock.
+"""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+import uvloop
+
+from windtunnel.apiserver.authentication import read_tokens
+from windtunnel.apiserver.request import User
+from windtunnel.assembly.certificates import provide
+from windtunnel.assembly.cluster import Cluster, Ready
+from windtunnel.assembly.settings import PREFERRED_PORT, SERVICE_ADDRESS, Settings
+from windtunnel.assembly.state import DATABASE, Folder, open_data
+from windtunnel.client import kubeconfig
+from windtunnel.errors import ClusterError, DataError, UsageError
+from windtunnel.kernel import WallClock
+from windtunnel.kernel.clock import rfc3339_micro
+from windtunnel.store import Store
+from windtunnel.store.backend import Backend
+from windtunnel.telemetry import Log
+
+INTERRUPT: Final = signal.SIGINT
+_ADDRESS: Final = "127.0.0.1"
+"""Loopback only: the server is for trusted use on one's own machine."""
+_BACKLOG: Final = 2048
+_COMMITTER_TURN_SECONDS: Final = 0.0005
+"""How long the deciding thread may keep the committer waiting for the interpreter."""
+
+
+def serve(settings: Settings, ready: Ready, *, echo: bool = False) -> signal.Signals:
+    """Serve one cluster until a signal says to stop; returns that signal.
+
+    Args:
+        settings: What was asked for.
+        ready: Called once, when a pod can be created.
+        echo: Copy the log to the error stream.
+
+    Raises:
+        WindtunnelError: the cluster cannot be started or kept; nothing is left of it but its data.
+    """
+    # Until the loop runs, a polite request to end is the same as an interrupt.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    clock = WallClock()
+    with ExitStack() as held:
+        kubeconfig.read(settings.kubeconfig)
+        tokens = _tokens(settings.token_file)
+        folder = Folder(settings.name, settings.home)
+        folder.create()
+        held.callback(folder.hold().release)
+        log = _log(folder, clock, held, echo=echo)
+        listener = held.enter_context(_listen(settings.port))
+        data = folder.path
+        if not settings.ephemeral:
+            data = settings.data_dir or folder.default_data
+            held.callback(open_data(data, settings.name).release)
+        keyring = provide(data / "pki", clock.now(), SERVICE_ADDRESS)
+        backend = _backend(None if settings.ephemeral else data / DATABASE)
+        store = Store(backend, clock)
+        held.callback(store.close)
+        events = uvloop.new_event_loop()
+        held.callback(events.close)
+        sys.setswitchinterval(_COMMITTER_TURN_SECONDS)
+        cluster = Cluster(settings, store, clock, keyring, tokens, log)
+        return events.run_until_complete(cluster.run(folder, listener, ready, held))
+
+
+def _tokens(path: Path | None) -> dict[str, User]:
+    if path is None:
+        return {}
+    try:
+        return read_tokens(path.read_text())
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not text"
+        raise UsageError(f"cannot read token file {path}: {why}") from error
+    except ValueError as error:
+        raise UsageError(f"token file {path} is malformed: {error}") from error
+
+
+def _listen(port: int) -> socket.socket:
+    """Bind the asked port; without one, the preferred port, or any if that is taken."""
+    for candidate in [port] if port else [PREFERRED_PORT, 0]:
+        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((_ADDRESS, candidate))
+            # At once: two sockets may be bound to one port, but only one can listen.
+            listener.listen(_BACKLOG)
+        except OSError as error:
+            listener.close()
+            if candidate == port:
+                why = (error.strerror or str(error)).lower()
+                raise ClusterError(f"cannot listen on port {port}: {why}") from error
+        else:
+            listener.setblocking(False)
+            return listener
+    raise ClusterError("there is no free port")
+
+
+def _backend(database: Path | None) -> Backend:
+    if database is None:
+        from windtunnel.store.memory import MemoryBackend
+
+        return MemoryBackend()
+    from windtunnel.store.sqlite import SqliteBackend
+
+    return SqliteBackend(database)
+
+
+def _log(folder: Folder, clock: WallClock, held: ExitStack, *, echo: bool) -> Log:
+    try:
+        file = held.enter_context(folder.log.open("a", buffering=1))
+    except OSError as error:
+        raise DataError(f"cannot write {folder.log}: {error.strerror}") from error
+
+    def write(line: str) -> None:
+        file.write(line)
+        if echo:
+            sys.stderr.write(line)
+
+    return Log(write, lambda: rfc3339_micro(clock.now()))
