@@ -178,9 +178,11 @@ class Writing:
             if b'"deletionTimestamp"' in present.body and self._deleting(kind, present):
                 refusal.message = f"object is being deleted: {refusal.message}"
             raise refusal
-        tree = shaped(tree)
         if call.dry_run:
-            return Written(tree, None, created=True)
+            return Written(shaped(tree), None, created=True)
+        # A place for the revision, which is known only when the object is stored.
+        tree["metadata"]["resourceVersion"] = "0"
+        tree = shaped(tree)
         return Written(tree, self._objects.put(kind, key, tree, 0), created=True)
 
     def _deleting(self, kind: Kind, version: Version) -> bool:

@@ -134,7 +134,12 @@ class App:
 
 
 def _request(scope: Any) -> Request:
-    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+    headers: dict[str, str] = {}
+    for raw, value in scope["headers"]:
+        name, text = raw.decode("latin-1"), value.decode("latin-1")
+        # Groups to impersonate are one header each.
+        repeated = name in headers and name.startswith("impersonate-")
+        headers[name] = f"{headers[name]}\n{text}" if repeated else text
     query = scope["query_string"]
     return Request(
         method=scope["method"],
