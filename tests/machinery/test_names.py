@@ -17,6 +17,8 @@ GOOD = [
     (names.path_segment, "system:node"),
     (names.ip_address, "::1"),
     (names.ip_range, "10.0.0.0/8"),
+    (names.canonical_ip_address, "fd00::1"),
+    (names.canonical_ip_range, "fd00::/64"),
 ]
 
 BAD = [
@@ -36,6 +38,10 @@ BAD = [
     (names.path_segment, "a/b", "may not contain '/'"),
     (names.ip_address, "01.2.3.4", "must not have leading 0s"),
     (names.ip_range, "10.0.0.1/8", "must not have bits set beyond the prefix length"),
+    (names.canonical_ip_address, "FD00::1", 'must be in canonical form ("fd00::1")'),
+    (names.canonical_ip_address, "x", names.ip_address("x")[0]),
+    (names.canonical_ip_range, "fd00:0::/64", 'must be in canonical form ("fd00::/64")'),
+    (names.canonical_ip_range, "x", names.ip_range("x")[0]),
 ]
 
 

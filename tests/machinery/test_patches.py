@@ -33,6 +33,11 @@ JSON_PATCHES = {
         [op("test", "/data/a", "1"), op("remove", "/data/b")], {"data": {"a": "1"}},
     ),
     "test that something is missing": ([op("test", "/data/z")], {}),
+    "what stands before the first slash is passed over": ([op("add", "x/new", 1)], {"new": 1}),
+    "a copy of what is missing is null": (
+        [op("copy", "/new", **{"from": "/data/q"})], {"new": None},
+    ),
+    "no operations": (None, {}),
     "escaped names": ([op("replace", "/a~1b/m~0n", 5)], {"a/b": {"m~n": 5}}),
 }  # fmt: skip
 
@@ -81,9 +86,9 @@ def test_an_operation_that_does_not_fit_is_refused_without_a_reason(operation: A
 
 
 def test_a_patch_of_the_wrong_shape_is_refused() -> None:
-    with pytest.raises(BadRequest, match=r"cannot unmarshal object into Go value of type \[\]"):
+    with pytest.raises(BadRequest, match=r"object into Go value of type \[\]handlers"):
         json_patch({}, {"op": "add"})
-    with pytest.raises(BadRequest, match=r"type jsonpatch\.Operation"):
+    with pytest.raises(BadRequest, match=r"string into Go value of type handlers\.jsonPatchOp"):
         json_patch({}, ["x"])
     with pytest.raises(BadRequest) as refusal:
         merge_patch({}, ["x"])
@@ -91,6 +96,8 @@ def test_a_patch_of_the_wrong_shape_is_refused() -> None:
         "error decoding patch: json: cannot unmarshal array into Go value of type "
         "map[string]interface {}"
     )
+    with pytest.raises(BadRequest, match="Invalid JSON Patch"):
+        merge_patch({}, None)
     with pytest.raises(TooLarge):
         json_patch({}, [op("add", "/a", 1)] * 10_001)
 

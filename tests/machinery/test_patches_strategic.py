@@ -115,8 +115,10 @@ def test_lists_of_scalars_merge(structure: Find, patch: Any, want: Any) -> None:
 def test_scalars_are_deleted_from_a_list(structure: Find) -> None:
     tree = {"metadata": {"finalizers": ["a", "b"]}}
     patch = {"metadata": {"$deleteFromPrimitiveList/finalizers": ["a", "z"]}}
+    no_list = {"metadata": {"$deleteFromPrimitiveList/finalizers": "b"}}
 
     merged = strategic_patch(tree, patch, structure("core.v1.ConfigMap"))
+    merged = strategic_patch(merged, no_list, structure("core.v1.ConfigMap"))
 
     assert merged == {"metadata": {"finalizers": ["b"]}}
 
@@ -146,10 +148,12 @@ REFUSED = {
         "invalid patch format of retainKeys",
     ),
     "an order that is no list": (
-        {"$setElementOrder/containers": "a"}, 400, "invalid patch format of setElementOrder list",
+        {"$setElementOrder/containers": "a"}, 500,
+        "expected a []interface {}, but received a string",
     ),
-    "a list that is not deleted from by a list": (
-        {"$deleteFromPrimitiveList/x": "a"}, 400, "invalid patch format of primitive list",
+    "an order for what is no list": (
+        {"$setElementOrder/foo": []}, 500,
+        'unable to find api field in struct PodSpec for the json field "foo"',
     ),
 }  # fmt: skip
 

@@ -162,7 +162,13 @@ TYPE_MISTAKES = {
         "core.v1.Secret", {"data": {"a": "*"}}, "illegal base64 data at input byte 0",
     ),
     "base64 without padding": (
-        "core.v1.Secret", {"data": {"a": "YQ"}}, "illegal base64 data at input byte 2",
+        "core.v1.Secret", {"data": {"a": "YQ"}}, "illegal base64 data at input byte 0",
+    ),
+    "base64 with something after its padding": (
+        "core.v1.Secret", {"data": {"a": "YQ=a"}}, "illegal base64 data at input byte 2",
+    ),
+    "base64 that goes on after its end": (
+        "core.v1.Secret", {"data": {"a": "YQ==YQ=="}}, "illegal base64 data at input byte 4",
     ),
     "not a time": (
         "core.v1.Pod", {"status": {"startTime": "yesterday"}},
@@ -180,11 +186,18 @@ TYPE_MISTAKES = {
     ),
     "number for a time": (
         "core.v1.Pod", {"status": {"startTime": 5}},
-        "json: cannot unmarshal number into Go value of type string",
+        "json: cannot unmarshal number into Go struct field PodStatus.status.startTime "
+        "of type string",
     ),
     "bool for a number or text": (
         "apps.v1.Deployment", {"spec": {"strategy": {"rollingUpdate": {"maxSurge": True}}}},
-        "json: cannot unmarshal bool into Go value of type int32",
+        "json: cannot unmarshal bool into Go struct field "
+        "RollingUpdateDeployment.spec.strategy.rollingUpdate.maxSurge of type int32",
+    ),
+    "a field of an embedded struct": (
+        "core.v1.Pod", {"spec": {"volumes": [{"name": "v", "configMap": {"name": 1}}]}},
+        "json: cannot unmarshal number into Go struct field ConfigMapVolumeSource.spec.volumes."
+        "VolumeSource.configMap.LocalObjectReference.name of type string",
     ),
 }  # fmt: skip
 
@@ -230,13 +243,13 @@ def test_duplicates_are_told_before_unknown_fields() -> None:
     assert Findings().strict_text == ""
 
 
-def test_schemas_inside_definitions_are_looked_into() -> None:
+def test_schemas_inside_definitions_are_looked_into_but_leniently_in_places() -> None:
     models = Models(recorded.schemas())
     apiextensions = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
     structure = models.structure(f"{apiextensions}.JSONSchemaProps")
     tree = {
         "type": "object",
-        "properties": {"a": {"type": "array", "items": {"type": "string", "tipe": 1}}},
+        "properties": {"a": {"type": "array", "items": {"type": "string", "tipe": 1}, "x": 1}},
         "additionalProperties": True,
         "default": {"anything": [1]},
     }
@@ -244,7 +257,8 @@ def test_schemas_inside_definitions_are_looked_into() -> None:
     findings = type_mistake(structure, tree)
 
     assert isinstance(findings, Findings)
-    assert findings.unknown == ("properties.a.items.tipe",)
+    assert findings.unknown == ("properties.a.x",)
+    assert tree["properties"] == {"a": {"type": "array", "items": {"type": "string"}}}
     assert tree["additionalProperties"] is True
 
 

@@ -47,6 +47,9 @@ def read(spec: Any, schema: Any = WIDGET, **more: Any) -> tuple[Any, tuple[str, 
 READ = {
     "unknown fields are dropped": ({"size": 1, "bogus": 2}, {"size": 1}, ("spec.bogus",)),
     "in lists too": ({"list": [{"k": "a", "x": 1}]}, {"list": [{"k": "a"}]}, ("spec.list[0].x",)),
+    "of what should be none, all fields are dropped": (
+        {"color": {"x": 1}}, {"color": {}}, ("spec.color.x",)),
+    "nulls of maps are dropped": ({"map": {"a": None}}, {"map": {}}, ()),
     "values of maps are kept": ({"map": {"a": 1}}, {"map": {"a": 1}}, ()),
     "what is preserved is kept": ({"free": {"a": [1]}}, {"free": {"a": [1]}}, ()),
     "a null that may not be is dropped": ({"size": None}, {}, ()),
@@ -92,9 +95,7 @@ def test_fields_of_all_objects_are_known_and_their_types_checked() -> None:
 
     assert tree["metadata"] == {"name": "w"}
     assert unknown == ("metadata.bogus", "other")
-    with pytest.raises(
-        BadRequest, match=r"Go struct field ObjectMeta\.metadata\.labels of type string"
-    ):
+    with pytest.raises(BadRequest, match=r"Go struct field ObjectMeta\.labels of type string"):
         read({}, metadata={"labels": {"a": 1}})
 
 
@@ -113,7 +114,26 @@ VIOLATIONS = {
     "type": ({"type": "integer"}, "x",
              ['spec.a: Invalid value: "string": spec.a in body must be of type integer: "string"']),
     "a fraction is no integer": ({"type": "integer"}, 1.5,
-             ['spec.a: Invalid value: "number": spec.a in body must be of type integer: "number"']),
+             ['spec.a: Invalid value: "number": spec.a in body must be of type integer: "number"',
+              '<nil>: Invalid value: "": Checked value must be of type integer (default format) in '
+              "spec.a"]),
+    "an integer that is out of range": ({"type": "integer", "format": "int32"}, 2**31,
+             ['<nil>: Invalid value: "": Checked value must be of type integer with format int32 '
+              "in spec.a"]),
+    "a whole number is compared with what is whole of a bound": (
+        {"type": "number", "minimum": 1.5}, 1, []),
+    "all of": ({"type": "integer", "allOf": [{"minimum": 5}, {"maximum": 9}]}, 1,
+             ["spec.a: Invalid value: 1: spec.a in body should be greater than or equal to 5",
+              '<nil>: Invalid value: "": "spec.a" must validate all the schemas (allOf)']),
+    "an embedded object says what it is": (
+        {"type": "object", "x-kubernetes-embedded-resource": True,
+         "x-kubernetes-preserve-unknown-fields": True}, {"kind": "Pod"},
+        ["spec.a.apiVersion: Required value"]),
+    "null is no value of an enum": ({"type": "string", "nullable": True, "enum": ["a"]}, None,
+             ['spec.a: Unsupported value: null: supported values: "a"']),
+    "a pattern that is none": ({"type": "string", "pattern": "(?=a)"}, "a",
+             ["spec.a: Invalid value: \"a\": spec.a in body should match '(?=a), but pattern is "
+              "invalid: error parsing regexp: invalid or unsupported Perl syntax: `(?=`'"]),
     "a whole number is a number": ({"type": "number"}, 1, []),
     "either type": ({"x-kubernetes-int-or-string": True}, True,
              ['spec.a: Invalid value: "boolean": spec.a in body must be of type integer,string: '

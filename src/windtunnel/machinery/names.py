@@ -292,6 +292,22 @@ def ip_address(value: str) -> list[str]:
     return []
 
 
+def canonical_ip_address(value: str) -> list[str]:
+    """Judge an IP address that must also be written the one recommended way."""
+    if found := ip_address(value):
+        return found
+    best = str(ipaddress.ip_address(value))
+    return [] if best == value else [f'must be in canonical form ("{best}")']
+
+
+def canonical_ip_range(value: str) -> list[str]:
+    """Judge a CIDR that must also be written the one recommended way."""
+    if found := ip_range(value):
+        return found
+    best = str(ipaddress.ip_network(value))
+    return [] if best == value else [f'must be in canonical form ("{best}")']
+
+
 def ip_range(value: str) -> list[str]:
     """Judge a CIDR in strict form: no leading zeros, no bits beyond the prefix length."""
     broken = ["must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"]

@@ -105,7 +105,8 @@ def not_found(field: str, value: Any) -> Violation:
 
 def too_long(field: str, limit: int) -> Violation:
     """The text is longer than ``limit`` bytes."""
-    return _violation(field, "FieldValueTooLong", "", f"may not be more than {limit} bytes")
+    noun = "byte" if limit == 1 else "bytes"
+    return _violation(field, "FieldValueTooLong", "", f"may not be more than {limit} {noun}")
 
 
 def too_many(field: str, count: int, limit: int) -> Violation:

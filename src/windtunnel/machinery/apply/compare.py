@@ -75,6 +75,11 @@ def _leaf_compared(old: Any, new: Any, changed: FieldSet, removed: FieldSet, ele
     changed[element] = {}
 
 
+def _both(wanted: type, old: Any, new: Any) -> bool:
+    """Whether two values can be taken apart; a custom resource is judged only later."""
+    return (not old or old.__class__ is wanted) and (not new or new.__class__ is wanted)
+
+
 _DEDUCED = Structure("any")
 
 
@@ -94,7 +99,7 @@ def _fill_object(made: Comparer, structure: Structure) -> None:
         find = _with_any_others(table)
 
     def taken(value: Any) -> FieldSet:
-        if not value:
+        if not value or value.__class__ is not dict:
             return {}
         node: FieldSet = {SELF: {}}
         for key, part in value.items():
@@ -104,7 +109,7 @@ def _fill_object(made: Comparer, structure: Structure) -> None:
         return node
 
     def compared(old: Any, new: Any, changed: FieldSet, removed: FieldSet, element: str) -> None:
-        if not old and not new:
+        if (not old and not new) or not _both(dict, old, new):
             changed[element] = {}
             return
         old, new = old or {}, new or {}
@@ -134,7 +139,7 @@ def _fill_map(made: Comparer, items: Structure) -> None:
     part_of = comparer(items)
 
     def taken(value: Any) -> FieldSet:
-        if not value:
+        if not value or value.__class__ is not dict:
             return {}
         node: FieldSet = {SELF: {}}
         for key, part in value.items():
@@ -146,7 +151,7 @@ def _fill_map(made: Comparer, items: Structure) -> None:
 
 def _compared_map(part_of: Comparer) -> Compared:
     def compared(old: Any, new: Any, changed: FieldSet, removed: FieldSet, element: str) -> None:
-        if not old and not new:
+        if (not old and not new) or not _both(dict, old, new):
             changed[element] = {}
             return
         old, new = old or {}, new or {}
@@ -198,7 +203,7 @@ def _fill_deduced(made: Comparer) -> None:
 
 def _fill_list(made: Comparer, part_of: Comparer, name: Name) -> None:
     def taken(values: Any) -> FieldSet:
-        if not values:
+        if not values or values.__class__ is not list:
             return {}
         node: FieldSet = {SELF: {}}
         for part in values:
@@ -208,7 +213,7 @@ def _fill_list(made: Comparer, part_of: Comparer, name: Name) -> None:
         return node
 
     def compared(old: Any, new: Any, changed: FieldSet, removed: FieldSet, element: str) -> None:
-        if not old and not new:
+        if (not old and not new) or not _both(list, old, new):
             changed[element] = {}
             return
         before = {name(part): part for part in old or ()}

@@ -23,13 +23,27 @@ class MistypedPatch(ApiError):
     code, reason = 500, ""
 
     def __init__(self, applied: Tree, why: list[str]) -> None:
-        metadata = applied.get("metadata")
-        metadata = metadata if isinstance(metadata, dict) else {}
         text = why[0] if len(why) == 1 else "\n".join(["errors:", *(f"  {one}" for one in why)])
-        name = f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}"
+        super().__init__(f"failed to create typed patch object ({_object_text(applied)}): {text}")
+
+
+class UnconvertiblePatch(ApiError):
+    """What came of the applied configuration cannot be read as its kind."""
+
+    code, reason = 500, ""
+
+    def __init__(self, tree: Tree, why: str) -> None:
         super().__init__(
-            f"failed to create typed patch object ({name}; {type_text(applied)}): {text}"
+            f"failed to convert new object ({_object_text(tree)}) to proper version: unable to "
+            f"convert unstructured object to {type_text(tree)}: {why}"
         )
+
+
+def _object_text(tree: Tree) -> str:
+    metadata = tree.get("metadata")
+    metadata = metadata if isinstance(metadata, dict) else {}
+    name = f"{metadata.get('namespace') or ''}/{metadata.get('name') or ''}"
+    return f"{name}; {type_text(tree)}"
 
 
 def _owner_text(owner: Owner) -> str:

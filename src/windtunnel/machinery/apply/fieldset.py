@@ -104,15 +104,13 @@ def intersection(left: FieldSet, right: FieldSet) -> FieldSet:
 
 
 def members(fields: FieldSet, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Yield the path of every field in the set, a field before those beneath it."""
-    for key in sorted(fields):
-        if key == SELF:
-            continue
-        node = fields[key]
-        here = (*path, key)
-        if _is_member(node):
-            yield here
-        yield from members(node, here)
+    """Yield the path of every field in the set: those of a level, then those beneath them."""
+    keys = sorted(key for key in fields if key != SELF)
+    for key in keys:
+        if _is_member(fields[key]):
+            yield (*path, key)
+    for key in keys:
+        yield from members(fields[key], (*path, key))
 
 
 def of_members(paths: list[tuple[str, ...]]) -> FieldSet:

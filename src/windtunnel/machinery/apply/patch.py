@@ -14,7 +14,12 @@ from typing import Any
 from windtunnel.machinery.apply import entries as own
 from windtunnel.machinery.apply import last_applied
 from windtunnel.machinery.apply.compare import changes
-from windtunnel.machinery.apply.conflicts import MistypedPatch, conflict, type_text
+from windtunnel.machinery.apply.conflicts import (
+    MistypedPatch,
+    UnconvertiblePatch,
+    conflict,
+    type_text,
+)
 from windtunnel.machinery.apply.entries import Entries, Entry, Owner
 from windtunnel.machinery.apply.fieldset import (
     FieldSet,
@@ -27,6 +32,8 @@ from windtunnel.machinery.apply.merging import merged, removed
 from windtunnel.machinery.apply.typed import field_set, mistakes, with_named_fields
 from windtunnel.machinery.apply.update import blank, update_entries
 from windtunnel.machinery.errors import BadRequest
+from windtunnel.machinery.patches.refusals import not_a
+from windtunnel.machinery.schema.conversion import conversion_mistake
 from windtunnel.machinery.schema.structure import Structure
 from windtunnel.machinery.tree import Tree, decode, encode
 
@@ -48,7 +55,7 @@ def apply_patch(
 ) -> Tree:
     """Return the live object (None: there is none) with a configuration applied.
 
-    The result still needs defaults, and shares parts with what was handed in.
+    The result is settled, and still needs defaults.
 
     Args:
         live: The object as it is, or None.
@@ -64,15 +71,16 @@ def apply_patch(
     Raises:
         Conflict: Another manager owns a field that would change.
         MistypedPatch: The configuration does not fit the kind.
-        BadRequest: It is of no or another version, or carries managedFields.
+        UnconvertiblePatch: A value of it cannot be read.
+        BadRequest: It is no object, of no or another version, or carries managedFields.
     """
-    if not applied.get("apiVersion") or not applied.get("kind"):
-        raise BadRequest(f"invalid object type: {type_text(applied)}")
-    if applied["apiVersion"] != api_version:
+    if not isinstance(applied, dict):
         raise BadRequest(
-            "Incorrect version specified in apply patch. Specified patch version: "
-            f"{applied['apiVersion']}, expected: {api_version}"
+            "error decoding YAML: error unmarshaling JSON: while decoding JSON: "
+            + not_a(applied, "map[string]interface {}")
         )
+    if applied.get("apiVersion") != api_version or not applied.get("kind"):
+        raise BadRequest(f"invalid object type: {type_text(applied)}")
     metadata = applied.get("metadata")
     if isinstance(metadata, dict) and metadata.get("managedFields") is not None:
         raise BadRequest("metadata.managedFields must be nil")
@@ -87,6 +95,10 @@ def apply_patch(
     if contested:
         raise conflict(contested)
     result = attempt.result()
+    if structure.model:
+        mistake = conversion_mistake(structure, result)
+        if isinstance(mistake, str):
+            raise UnconvertiblePatch(result, mistake)
     if manager == _KUBECTL:
         last_applied.renew(result, applied)
     return result
@@ -178,7 +190,7 @@ class _Attempt:
         own.give_up(self._entries, (self._changed, self._removed), others)
         entry = self._entries[self._owner]
         entry.fields = difference(entry.fields, own.STRIPPED)
-        if self._changed or self._removed:
+        if self._new != self._base:
             entry.time = self._now
         own.bound(self._entries)
         # A tree of its own: the merged one shares parts with the live object and the request.

@@ -5,22 +5,15 @@ Source: structured-merge-diff v6 (validation and field sets of typed values), v1
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from windtunnel.machinery.apply.elements import item_name, path_text
 from windtunnel.machinery.apply.fieldset import SELF, FieldSet
+from windtunnel.machinery.patches.refusals import go_text
 from windtunnel.machinery.schema.structure import Structure
+from windtunnel.machinery.schema.values import go_kind
 
-_SCALARS: Mapping[str, tuple[str, tuple[type, ...]]] = {
-    "string": ("string", (str,)),
-    "bytes": ("string", (str,)),
-    "time": ("string", (str,)),
-    "micro-time": ("string", (str,)),
-    "boolean": ("boolean", (bool,)),
-    "integer": ("numeric", (int, float)),
-    "number": ("numeric", (int, float)),
-}
 _DEDUCED = Structure("any")
 
 
@@ -39,13 +32,19 @@ def mistakes(structure: Structure, value: Any, path: str = "") -> Iterator[str]:
                     yield from mistakes(structure.items, value[key], f"{path}.{key}")
         case "list":
             yield from _list_mistakes(structure, value, path)
-        case kind if kind in _SCALARS:
-            word, classes = _SCALARS[kind]
-            if not isinstance(value, classes) or (isinstance(value, bool) and bool not in classes):
-                yield _expected(path, word, value)
+        case "string" | "bytes" | "time" | "micro-time":
+            if not isinstance(value, str):
+                got = f"&value.valueUnstructured{{Value:{go_syntax(value)}}}"
+                yield f"{path}: expected string, got {got}"
+        case "boolean":
+            if not isinstance(value, bool):
+                yield _expected(path, "boolean", value)
+        case "integer" | "number":
+            if isinstance(value, bool) or not isinstance(value, (int, float)):
+                yield f"{path}: expected numeric (int or float), got {_go_type(value)}"
         case "quantity" | "int-or-string":
             if isinstance(value, (dict, list)):
-                yield _expected(path, "scalar", value)
+                yield _expected(path, "any scalar", value)
 
 
 def _object_mistakes(structure: Structure, value: Any, path: str) -> Iterator[str]:
@@ -59,6 +58,7 @@ def _object_mistakes(structure: Structure, value: Any, path: str) -> Iterator[st
             yield from mistakes(part, value[key], f"{path}.{key}")
         elif fields and not structure.preserve_unknown:
             yield f"{path}.{key}: field not declared in schema"
+            return
 
 
 def _list_mistakes(structure: Structure, value: Any, path: str) -> Iterator[str]:
@@ -84,7 +84,12 @@ def _list_mistakes(structure: Structure, value: Any, path: str) -> Iterator[str]
 
 def _unnamed(structure: Structure, item: Any) -> str:
     if structure.list_type == "set":
-        return "associative list without keys has an element that's an explicit null"
+        what = "an explicit null"
+        if item is not None:
+            what = "a map type" if isinstance(item, dict) else "a list type"
+        return f"associative list without keys has an element that's {what}"
+    if item is None:
+        return "associative list with keys may not have a null element"
     if not isinstance(item, dict):
         return "associative list with keys may not have non-map elements"
     missing = next((key for key in structure.map_keys if key not in item), "")
@@ -95,7 +100,13 @@ def _unnamed(structure: Structure, item: Any) -> str:
 
 
 def _expected(path: str, word: str, value: Any) -> str:
-    return f"{path}: expected {word}, got &value.valueUnstructured{{Value:{go_syntax(value)}}}"
+    return f"{path}: expected {word}, got &{{{go_text(value)}}}"
+
+
+def _go_type(value: Any) -> str:
+    if isinstance(value, dict):
+        return "map[string]interface {}"
+    return "[]interface {}" if isinstance(value, list) else go_kind(value)
 
 
 def go_syntax(value: Any) -> str:

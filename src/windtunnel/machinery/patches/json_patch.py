@@ -13,7 +13,7 @@ import re
 from typing import Any, Final
 
 from windtunnel.machinery.errors import BadRequest, TooLarge
-from windtunnel.machinery.patches.refusals import PatchFailed, must_be_array
+from windtunnel.machinery.patches.refusals import DECODING, PatchFailed, not_a
 from windtunnel.machinery.schema.structure import MISSING
 from windtunnel.machinery.tree import Tree, decode, encode
 
@@ -29,7 +29,7 @@ def json_patch(tree: Any, operations: Any) -> Any:
         PatchFailed: An operation does not fit, or a test fails.
         TooLarge: There are more than 10,000 operations.
     """
-    steps = must_be_array(operations)
+    steps = _steps(operations)
     if len(steps) > _MOST_OPERATIONS:
         raise TooLarge(
             "Request entity is too large: The allowed maximum operations in a JSON patch is "
@@ -37,12 +37,20 @@ def json_patch(tree: Any, operations: Any) -> Any:
             details={},
         )
     for operation in steps:
-        if not isinstance(operation, dict):
-            raise BadRequest(
-                "json: cannot unmarshal value into Go value of type jsonpatch.Operation"
-            )
         tree = _apply(tree, operation)
     return tree
+
+
+def _steps(operations: Any) -> list[Tree]:
+    """Return the operations; null is none at all."""
+    if operations is None:
+        return []
+    if not isinstance(operations, list):
+        raise BadRequest(DECODING + not_a(operations, "[]handlers.jsonPatchOp"))
+    for operation in operations:
+        if not isinstance(operation, dict):
+            raise BadRequest(DECODING + not_a(operation, "handlers.jsonPatchOp"))
+    return operations
 
 
 def _apply(tree: Any, operation: Tree) -> Any:
@@ -60,9 +68,7 @@ def _apply(tree: Any, operation: Tree) -> Any:
             _add(tree, path, _remove(tree, _pointer(operation.get("from"))))
         case "copy":
             source = _read(tree, _pointer(operation.get("from")))
-            if source is MISSING:
-                raise PatchFailed
-            _add(tree, path, decode(encode(source)))
+            _add(tree, path, None if source is MISSING else decode(encode(source)))
         case "test":
             found = _read(tree, path)
             if not _same(None if found is MISSING else found, operation.get("value")):
@@ -82,11 +88,11 @@ def _pointer(text: Any) -> list[str]:
     """Return the steps of a JSON pointer; [] is the whole document."""
     if not isinstance(text, str):
         raise PatchFailed
-    if not text:
-        return []
-    if not text.startswith("/"):
+    # What stands before the first slash is passed over.
+    steps = text.split("/")[1:]
+    if text and not steps:
         raise PatchFailed
-    return [step.replace("~1", "/").replace("~0", "~") for step in text[1:].split("/")]
+    return [step.replace("~1", "/").replace("~0", "~") for step in steps]
 
 
 def _position(step: str, size: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from windtunnel.machinery.errors import BadRequest
 from windtunnel.machinery.patches.refusals import must_be_object
 from windtunnel.machinery.tree import Tree
 
@@ -14,6 +15,8 @@ def merge_patch(tree: Tree, patch: Any) -> Tree:
     Raises:
         BadRequest: The patch is not an object.
     """
+    if patch is None:
+        raise BadRequest("Invalid JSON Patch")
     _merge(tree, must_be_object(patch))
     return tree
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from windtunnel.machinery.errors import ApiError, BadRequest
 from windtunnel.machinery.tree import Tree
@@ -25,31 +25,23 @@ class DirectiveMistake(ApiError):
     code, reason = 500, ""
 
 
-def must_be_object(patch: Any) -> Tree:
-    """Return the patch if it is an object.
+DECODING: Final = "error decoding patch: "
+
+
+def must_be_object(patch: Any, before: str = DECODING) -> Tree:
+    """Return the patch if it is an object; ``before`` begins what is said otherwise.
 
     Raises:
         BadRequest: It is something else.
     """
     if isinstance(patch, dict):
         return patch
-    raise BadRequest(_wrong_shape(patch, "map[string]interface {}"))
+    raise BadRequest(f"{before}{not_a(patch, 'map[string]interface {}')}")
 
 
-def must_be_array(patch: Any) -> list[Any]:
-    """Return the patch if it is an array.
-
-    Raises:
-        BadRequest: It is something else.
-    """
-    if isinstance(patch, list):
-        return patch
-    raise BadRequest(_wrong_shape(patch, "[]interface {}"))
-
-
-def _wrong_shape(patch: Any, wanted: str) -> str:
-    word = _word(patch)
-    return f"error decoding patch: json: cannot unmarshal {word} into Go value of type {wanted}"
+def not_a(value: Any, wanted: str) -> str:
+    """Say in Go's words that a value is of the wrong type."""
+    return f"json: cannot unmarshal {_word(value)} into Go value of type {wanted}"
 
 
 def _word(value: Any) -> str:

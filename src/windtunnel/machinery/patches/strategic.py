@@ -14,8 +14,13 @@ from typing import Any, Final
 from windtunnel.machinery.errors import BadRequest
 from windtunnel.machinery.patches.merge import without_nulls
 from windtunnel.machinery.patches.order import by_patch_order, has, identity, in_order
-from windtunnel.machinery.patches.refusals import DirectiveMistake, go_text, must_be_object
+from windtunnel.machinery.patches.refusals import (
+    DirectiveMistake,
+    go_text,
+    must_be_object,
+)
 from windtunnel.machinery.schema.structure import MISSING, Structure
+from windtunnel.machinery.schema.values import go_kind
 from windtunnel.machinery.tree import Tree
 
 _PATCH: Final = "$patch"
@@ -31,7 +36,9 @@ def strategic_patch(tree: Tree, patch: Any, structure: Structure) -> Tree:
         BadRequest: The patch is not an object, or a directive's own form is wrong.
         DirectiveMistake: A directive does not fit where it stands.
     """
-    return _merge_object(tree, must_be_object(patch), structure)
+    if patch is None:
+        return tree
+    return _merge_object(tree, must_be_object(patch, before=""), structure)
 
 
 def _merge_object(tree: Tree, patch: Tree, structure: Structure | None) -> Tree:
@@ -115,10 +122,8 @@ def _retain_keys(tree: Tree, patch: Tree) -> None:
 
 
 def _delete_from(tree: Tree, key: str, values: Any) -> None:
-    if not isinstance(values, list):
-        raise BadRequest("invalid patch format of primitive list")
     current = tree.get(key)
-    if isinstance(current, list):
+    if isinstance(current, list) and isinstance(values, list):
         tree[key] = [item for item in current if item not in values]
 
 
@@ -196,11 +201,14 @@ def _order_lists(tree: Tree, patch: Tree, structure: Structure | None) -> None:
     for directive in [key for key in patch if key.startswith(_SET_ORDER)]:
         wanted = patch.pop(directive)
         if not isinstance(wanted, list):
-            raise BadRequest("invalid patch format of setElementOrder list")
+            raise DirectiveMistake(f"expected a []interface {{}}, but received a {go_kind(wanted)}")
         name = directive.removeprefix(_SET_ORDER)
         field = _field(structure, name)
         if field is None or field.type != "list":
-            raise DirectiveMistake(f'unable to find api field for the json field "{name}"')
+            owner = structure.go_name if structure is not None else ""
+            raise DirectiveMistake(
+                f'unable to find api field in struct {owner} for the json field "{name}"'
+            )
         current, given = tree.get(name), patch.get(name)
         if isinstance(given, list):
             in_order(given, wanted, field.merge_key)

@@ -6,6 +6,7 @@ Typed (built-in) kinds are decoded by ``decode_check`` and settled by ``fill_def
 resources are pruned, defaulted and validated.
 """
 
+from windtunnel.machinery.schema.conversion import conversion_mistake
 from windtunnel.machinery.schema.custom import (
     fill_custom_defaults,
     from_custom_schema,
@@ -20,7 +21,7 @@ from windtunnel.machinery.schema.decoding import (
     unreadable,
 )
 from windtunnel.machinery.schema.definition import judge_definition
-from windtunnel.machinery.schema.duplicates import duplicate_fields
+from windtunnel.machinery.schema.duplicates import duplicate_fields, texts_in_order
 from windtunnel.machinery.schema.models import Models
 from windtunnel.machinery.schema.structure import MISSING, Structure
 from windtunnel.machinery.schema.validation import validate_custom, validate_schema
@@ -30,6 +31,7 @@ __all__ = [
     "Findings",
     "Models",
     "Structure",
+    "conversion_mistake",
     "decode_check",
     "duplicate_fields",
     "fill_custom_defaults",
@@ -38,6 +40,7 @@ __all__ = [
     "judge_definition",
     "prune",
     "read_custom",
+    "texts_in_order",
     "type_mistake",
     "unreadable",
     "validate_custom",

@@ -87,17 +87,13 @@ def read_custom(structure: Structure, tree: Tree, *, kind: str, version: str) ->
     if metadata is not None:
         found = type_mistake(structure.fields["metadata"], metadata)
         if isinstance(found, str):
-            raise BadRequest(unreadable(kind, version, _within_metadata(found)))
+            raise BadRequest(unreadable(kind, version, found))
         unknown = [f"metadata.{path}" for path in found.unknown]
     settle_numbers(tree)
     unknown += prune(structure, tree)
     drop_nulls(structure, tree)
     fill_custom_defaults(structure, tree)
-    return Findings(unknown=tuple(sorted(unknown)))
-
-
-def _within_metadata(mistake: str) -> str:
-    return mistake.replace("Go struct field ObjectMeta.", "Go struct field ObjectMeta.metadata.", 1)
+    return Findings(unknown=tuple(unknown))
 
 
 def settle_numbers(value: Any) -> Any:
@@ -140,8 +136,9 @@ def _prune(structure: Structure, value: Any, path: str, unknown: list[str]) -> N
         for key, part in value.items():
             _prune(structure.items, part, f"{path}.{key}", unknown)
         return
-    if structure.type != "object":
+    if structure.type == "any":
         return
+    # An object where a scalar or list should be is refused later, but first loses its fields.
     for key in list(value):
         part = structure.fields.get(key)
         if structure.embedded_resource and key == "metadata":
@@ -162,6 +159,10 @@ def _nullable(structure: Structure) -> bool:
     return bool((structure.schema or {}).get("nullable"))
 
 
+def _drops_null(structure: Structure) -> bool:
+    return structure.default is MISSING and not _nullable(structure)
+
+
 def drop_nulls(structure: Structure, value: Any) -> None:
     """Drop nulls of fields that may not be null and have no default, in place."""
     if isinstance(value, list):
@@ -170,14 +171,17 @@ def drop_nulls(structure: Structure, value: Any) -> None:
                 drop_nulls(structure.items, item)
     elif isinstance(value, dict):
         if structure.type == "map" and structure.items is not None:
-            for part in value.values():
-                drop_nulls(structure.items, part)
+            for key in list(value):
+                if value[key] is None and _drops_null(structure.items):
+                    del value[key]
+                else:
+                    drop_nulls(structure.items, value[key])
         elif structure.type == "object":
             for key in list(value):
                 part_of = structure.fields.get(key)
                 if part_of is None or part_of.model:
                     continue
-                if value[key] is None and part_of.default is MISSING and not _nullable(part_of):
+                if value[key] is None and _drops_null(part_of):
                     del value[key]
                 else:
                     drop_nulls(part_of, value[key])

@@ -7,6 +7,7 @@ refused.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -134,7 +135,7 @@ class _Look:
                 self._any(structure, value, path, trail, owner)
                 return
             case _:
-                if self._scalar(structure, value):
+                if self._scalar(structure, value, trail, owner):
                     return
         self._mistake(structure, value, trail, owner)
 
@@ -146,21 +147,21 @@ class _Look:
                 self.unknown.append(step)
                 del tree[key]
             else:
-                self.value(part, tree[key], step, (*trail, key), structure.go_name)
+                self.value(part, tree[key], step, (*trail, part.go_step or key), structure.go_name)
 
     def _any(
         self, structure: Structure, value: Any, path: str, trail: tuple[str, ...], owner: str
     ) -> None:
+        """Look at a schema or what stands in its place: a reader of its own, which is lenient."""
         if structure.items is None:
             return
-        if isinstance(value, dict):
-            self.value(structure.items, value, path, trail, owner)
-        elif isinstance(value, list):
-            for index, part in enumerate(value):
-                if isinstance(part, dict):
-                    self.value(structure.items, part, f"{path}[{index}]", trail, owner)
+        inner = _Look()
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, dict):
+                inner.value(structure.items, part, path, trail, owner)
+        self.stop = self.stop or inner.stop or inner.mistake
 
-    def _scalar(self, structure: Structure, value: Any) -> bool:
+    def _scalar(self, structure: Structure, value: Any, trail: tuple[str, ...], owner: str) -> bool:
         """Return whether the value fits; a reader's own failure is noted."""
         kind = structure.type
         if kind == "string":
@@ -170,49 +171,54 @@ class _Look:
         if kind == "number":
             return isinstance(value, (int, float)) and not isinstance(value, bool)
         if kind == "integer":
-            low, high = INTEGER_LIMITS.get(structure.go_type, INTEGER_LIMITS["int64"])
-            return value.__class__ is int and low <= value <= high
+            return _fits(structure.go_type, value)
+        if kind == "bytes" and not isinstance(value, str):
+            return False
+        if kind == "int-or-string" and not isinstance(value, str):
+            if not _fits("int32", value):
+                self.stop = type_text(value, "int32", trail, owner)
+        elif kind in ("time", "micro-time") and not isinstance(value, str):
+            self.stop = type_text(value, "string", trail, owner)
+        else:
+            self._read(kind, value)
+        return True
+
+    def _read(self, kind: str, value: Any) -> None:
         try:
-            if kind == "quantity":
-                settled_quantity(value)
-            elif kind == "int-or-string":
-                _int_or_string(value)
-            elif kind == "bytes":
-                if not isinstance(value, str):
-                    return False
-                checked_base64(value)
-            elif not isinstance(value, str):
-                self.stop = f"json: cannot unmarshal {_word(value)} into Go value of type string"
-            else:
-                (canonical_time if kind == "time" else canonical_micro_time)(value)
+            _READERS[kind](value)
         except Unreadable as mistake:
             if kind == "bytes":
                 self.mistake = self.mistake or str(mistake)
             else:
                 self.stop = str(mistake)
-        return True
 
     def _mistake(
         self, structure: Structure, value: Any, trail: tuple[str, ...], owner: str
     ) -> None:
-        word = _word(value)
-        if structure.type == "integer" and word == "number":
-            word = f"number {value!r}"
-        place = f"Go struct field {owner}.{'.'.join(trail)}" if trail else "Go value"
-        text = f"json: cannot unmarshal {word} into {place} of type {structure.go_type}"
-        self.mistake = self.mistake or text
+        self.mistake = self.mistake or type_text(value, structure.go_type, trail, owner)
 
 
-def _int_or_string(value: Any) -> None:
-    if isinstance(value, str):
-        return
-    low, high = INTEGER_LIMITS["int32"]
-    if value.__class__ is not int:
-        word = _word(value)
-        word = f"number {value!r}" if word == "number" else word
-        raise Unreadable(f"json: cannot unmarshal {word} into Go value of type int32")
-    if not low <= value <= high:
-        raise Unreadable(f"json: cannot unmarshal number {value} into Go value of type int32")
+_READERS: Final[dict[str, Callable[[Any], Any]]] = {
+    "quantity": settled_quantity,
+    "int-or-string": str,
+    "bytes": checked_base64,
+    "time": canonical_time,
+    "micro-time": canonical_micro_time,
+}
+
+
+def _fits(go_type: str, value: Any) -> bool:
+    low, high = INTEGER_LIMITS.get(go_type, INTEGER_LIMITS["int64"])
+    return value.__class__ is int and low <= value <= high
+
+
+def type_text(value: Any, wanted: str, trail: tuple[str, ...] = (), owner: str = "") -> str:
+    """Say in Go's words that a value is of the wrong type, and in which field."""
+    word = _word(value)
+    if word == "number" and wanted.startswith("int"):
+        word = f"number {value!r}"
+    place = f"Go struct field {owner}.{'.'.join(trail)}" if trail else "Go value"
+    return f"json: cannot unmarshal {word} into {place} of type {wanted}"
 
 
 def _word(value: Any) -> str:

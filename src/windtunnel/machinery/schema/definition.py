@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from windtunnel.machinery.schema.patterns import go_pattern
 from windtunnel.machinery.schema.structural import completeness, invariants
 from windtunnel.machinery.schema.validation import Schema, validate_schema
 from windtunnel.machinery.violations import (
@@ -42,8 +43,19 @@ def judge_definition(
     if not structural:
         structural = sorted(completeness(schema, path), key=str)
     violations = [*structural, *_words(schema, path)]
-    # Defaults are only judged by a schema that is sound.
-    return violations or list(_defaults(schema, path))
+    # Only by a schema that is sound can anything be judged.
+    return violations or [*_patterns(schema, path), *_defaults(schema, path)]
+
+
+def _patterns(schema: Schema, path: str) -> Iterator[Violation]:
+    pattern = schema.get("pattern")
+    if pattern:
+        try:
+            go_pattern(pattern)
+        except ValueError as mistake:
+            yield invalid(f"{path}.pattern", pattern, str(mistake))
+    for place, part in _parts(schema, path):
+        yield from _patterns(part, place)
 
 
 def _words(schema: Schema, path: str) -> Iterator[Violation]:

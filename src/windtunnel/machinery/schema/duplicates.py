@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from windtunnel.machinery.tree import encode
@@ -23,6 +24,32 @@ def duplicate_fields(body: bytes, tree: Any) -> tuple[str, ...]:
     found: list[str] = []
     _look(json.loads(body, object_pairs_hook=_Pairs), "", found)
     return tuple(found)
+
+
+def texts_in_order(body: bytes, duplicates: Sequence[str], unknown: Sequence[str]) -> list[str]:
+    """Return what is said of duplicate and unknown fields, in the order of the document."""
+    doubled = [f'duplicate field "{path}"' for path in duplicates]
+    strange = [f'unknown field "{path}"' for path in unknown]
+    if not doubled or not strange:
+        return doubled + strange
+    order: list[str] = []
+    _walk(json.loads(body, object_pairs_hook=_Pairs), "", order)
+    places = {path: place for place, path in enumerate(order)}
+    told = [*zip(duplicates, doubled, strict=True), *zip(unknown, strange, strict=True)]
+    told.sort(key=lambda pair: places.get(pair[0], len(order)))
+    return [text for _, text in told]
+
+
+def _walk(value: Any, path: str, order: list[str]) -> None:
+    """List the fields in the order of the document; a repeated one counts where it is repeated."""
+    if isinstance(value, list):
+        for index, part in enumerate(value):
+            _walk(part, f"{path}[{index}]", order)
+    elif isinstance(value, _Pairs):
+        for key, part in value.pairs:
+            step = f"{path}.{key}" if path else key
+            order.append(step)
+            _walk(part, step, order)
 
 
 class _Pairs:

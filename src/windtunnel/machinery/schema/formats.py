@@ -11,6 +11,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import Final
 
+from windtunnel.machinery.names import dns_label, dns_subdomain
 from windtunnel.machinery.schema.values import Unreadable, canonical_time, checked_base64
 
 _UUID: Final = re.compile(r"(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}")
@@ -59,6 +60,8 @@ _CHECKS: Final[dict[str, Callable[[str], bool]]] = {
     "email": _matches(_EMAIL),
     "uri": _matches(_URI),
     "mac": _matches(_MAC),
+    "k8s-short-name": lambda text: not dns_label(text),
+    "k8s-long-name": lambda text: not dns_subdomain(text),
 }
 
 

@@ -63,6 +63,8 @@ class _Fact(NamedTuple):
 
     pointer: bool
     omit_empty: bool
+    within: str = ""
+    """The embedded Go structs that hold the field, with a dot after each."""
 
 
 class Models:
@@ -135,6 +137,7 @@ class Models:
         common: dict[str, Any] = {
             "default": schema.get("default", MISSING),
             "pointer": pointer,
+            "go_step": fact.within + field,
             "omit_empty": fact.omit_empty,
             "merge_key": schema.get("x-kubernetes-patch-merge-key", ""),
             "patch_strategies": _strategies(schema),
@@ -183,6 +186,7 @@ class Models:
             default=schema.get("default", MISSING),
             required=base.required,
             go_name=base.go_name,
+            go_step=fact.within + place[1],
             go_type=base.go_type,
             model=model,
             pointer=fact.pointer or place in _LIKE_POINTERS,
@@ -234,13 +238,17 @@ def _facts(model: str) -> dict[str, _Fact]:
     return _message_facts(name, table.messages())
 
 
-def _message_facts(name: str, messages: Mapping[str, Mapping[str, Any]]) -> dict[str, _Fact]:
+def _message_facts(
+    name: str, messages: Mapping[str, Mapping[str, Any]], within: str = ""
+) -> dict[str, _Fact]:
     facts: dict[str, _Fact] = {}
     for field in messages.get(name, {}).values():
         if field.get("i"):
-            facts.update(_message_facts(field["t"], messages))
+            embedded: str = field["t"]
+            step = f"{within}{embedded.rpartition('.')[2]}."
+            facts.update(_message_facts(embedded, messages, step))
         else:
-            facts[field["n"]] = _Fact(bool(field.get("p")), bool(field.get("oe")))
+            facts[field["n"]] = _Fact(bool(field.get("p")), bool(field.get("oe")), within)
     return facts
 
 

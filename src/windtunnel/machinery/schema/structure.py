@@ -38,6 +38,7 @@ class Structure:
         "default",
         "embedded_resource",
         "go_name",
+        "go_step",
         "go_type",
         "list_type",
         "map_keys",
@@ -69,6 +70,7 @@ class Structure:
         preserve_unknown: bool = False,
         embedded_resource: bool = False,
         go_name: str = "",
+        go_step: str = "",
         go_type: str = "",
         model: str = "",
         pointer: bool = False,
@@ -88,6 +90,7 @@ class Structure:
         self.preserve_unknown = preserve_unknown
         self.embedded_resource = embedded_resource
         self.go_name = go_name
+        self.go_step = go_step
         self.go_type = go_type
         self.model = model
         self.pointer = pointer

@@ -26,12 +26,13 @@ from windtunnel.machinery.violations import (
 Schema = Mapping[str, Any]
 _OUTSIDE: Final = "<nil>"
 """How the real server prints the path of a violation that it lost the path of."""
-_INTEGER_FORMATS: Final = {"int32": 2**31, "int64": 2**63}
+_LARGEST_FLOAT: Final = 3.4028234663852886e38
 
 
 def validate_custom(structure: Structure, tree: Tree) -> list[Violation]:
     """Return the violations of an object that was read (pruned and defaulted) before."""
     violations = list(validate_schema(structure.schema or {}, tree))
+    violations += _embedded(structure, tree, "")
     violations += _keyed_lists(structure, tree, "")
     return violations
 
@@ -52,9 +53,7 @@ def validate_schema(schema: Schema, value: Any, path: str = "") -> Iterator[Viol
         case list():
             yield from _list(schema, value, path)
     if "enum" in schema and not any(_same(value, option) for option in schema["enum"]):
-        allowed = [_option_text(option) for option in schema["enum"]]
-        if value is not None or not schema.get("nullable"):
-            yield not_supported(path, value, allowed)
+        yield not_supported(path, value, [_option_text(option) for option in schema["enum"]])
     if isinstance(value, dict):
         yield from _object(schema, value, path)
 
@@ -75,6 +74,10 @@ def _plain(value: Any) -> str:
     return "null" if value is None else str(value)
 
 
+def _is_int64(value: float) -> bool:
+    return -(2**63) <= value < 2**63 and value == int(value)
+
+
 def _type_name(value: Any) -> str:
     match value:
         case None:
@@ -83,10 +86,8 @@ def _type_name(value: Any) -> str:
             return "boolean"
         case str():
             return "string"
-        case int():
-            return "integer"
-        case float():
-            return "integer" if value.is_integer() else "number"
+        case int() | float():
+            return "integer" if _is_int64(value) else "number"
         case list():
             return "array"
     return "object"
@@ -122,7 +123,7 @@ def _text(schema: Schema, value: str, path: str) -> Iterator[Violation]:
         yield invalid(path, value, f"{path} in body should match '{mismatch}'")
     name = schema.get("format")
     if name and not fits(name, value):
-        yield invalid(path, value, f'{path} in body must be of type {name}: "{value}"')
+        yield type_invalid(path, value, f'{path} in body must be of type {name}: "{value}"')
 
 
 def _mismatch(pattern: str, value: str) -> str:
@@ -134,36 +135,45 @@ def _mismatch(pattern: str, value: str) -> str:
 
 
 def _number(schema: Schema, value: float, path: str) -> Iterator[Violation]:
-    limit = _INTEGER_FORMATS.get(schema.get("format", ""))
-    if limit is not None and schema.get("type") == "integer" and not -limit <= value < limit:
-        yield invalid(
-            path,
-            value,
-            f"{path} in body must be of type {schema['format']}: {_plain(value)}",
-        )
-    step = schema.get("multipleOf")
+    out_of_range = _out_of_range(schema, value)
+    if out_of_range:
+        yield invalid(_OUTSIDE, "", f"Checked value must be of type {out_of_range} in {path}")
+
+    def bound(word: str) -> Any:
+        # A whole number is compared with what is whole of a bound.
+        limit = schema.get(word)
+        return int(limit) if limit is not None and isinstance(value, int) else limit
+
+    step, top, bottom = bound("multipleOf"), bound("maximum"), bound("minimum")
     if step and value % step:
         yield invalid(path, value, f"{path} in body should be a multiple of {_plain(step)}")
-    top = schema.get("maximum")
     if top is not None:
-        if schema.get("exclusiveMaximum"):
-            if value >= top:
-                yield invalid(path, value, f"{path} in body should be less than {_plain(top)}")
-        elif value > top:
-            yield invalid(
-                path, value, f"{path} in body should be less than or equal to {_plain(top)}"
-            )
-    bottom = schema.get("minimum")
+        exclusive = bool(schema.get("exclusiveMaximum"))
+        if value >= top if exclusive else value > top:
+            word = "less than" if exclusive else "less than or equal to"
+            yield invalid(path, value, f"{path} in body should be {word} {_plain(top)}")
     if bottom is not None:
-        if schema.get("exclusiveMinimum"):
-            if value <= bottom:
-                yield invalid(
-                    path, value, f"{path} in body should be greater than {_plain(bottom)}"
-                )
-        elif value < bottom:
-            yield invalid(
-                path, value, f"{path} in body should be greater than or equal to {_plain(bottom)}"
+        exclusive = bool(schema.get("exclusiveMinimum"))
+        if value <= bottom if exclusive else value < bottom:
+            word = "greater than" if exclusive else "greater than or equal to"
+            yield invalid(path, value, f"{path} in body should be {word} {_plain(bottom)}")
+
+
+def _out_of_range(schema: Schema, value: float) -> str:
+    """Return the type whose range a number is out of; "" for none."""
+    kind, name = schema.get("type"), schema.get("format", "")
+    if kind == "integer":
+        if name == "int32":
+            return (
+                ""
+                if _is_int64(value) and -(2**31) <= value < 2**31
+                else ("integer with format int32")
             )
+        if not _is_int64(value):
+            return f"integer with format {name}" if name == "int64" else "integer (default format)"
+    elif kind == "number" and name == "float" and abs(value) > _LARGEST_FLOAT:
+        return "number with format float"
+    return ""
 
 
 def _list(schema: Schema, values: list[Any], path: str) -> Iterator[Violation]:
@@ -220,16 +230,33 @@ def _combined(schema: Schema, value: Any, path: str) -> Iterator[Violation]:
                 yield from min(branches, key=len)
     if schema.get("allOf"):
         branches = [list(validate_schema(part, value, path)) for part in schema["allOf"]]
+        for branch in branches:
+            yield from branch
         if any(branches):
-            yield _lost(path, "must validate all the schemas (allOf)")
-            for branch in branches:
-                yield from branch
+            none = ". None validated" if all(branches) else ""
+            yield _lost(path, f"must validate all the schemas (allOf){none}")
     if schema.get("not") and not any(validate_schema(schema["not"], value, path)):
         yield _lost(path, "must not validate the schema (not)")
 
 
 def _lost(path: str, rule: str) -> Violation:
     return invalid(_OUTSIDE, "", f'"{path}" {rule}')
+
+
+def _embedded(structure: Structure, value: Any, path: str) -> Iterator[Violation]:
+    """Judge that embedded objects say what they are."""
+    if isinstance(value, dict):
+        if structure.embedded_resource:
+            for name in ("apiVersion", "kind"):
+                if not value.get(name):
+                    yield required(f"{path}.{name}")
+        for key, part in value.items():
+            child = structure.items if structure.type == "map" else structure.fields.get(key)
+            if child is not None and not child.model:
+                yield from _embedded(child, part, f"{path}.{key}" if path else key)
+    elif isinstance(value, list) and structure.items is not None:
+        for index, part in enumerate(value):
+            yield from _embedded(structure.items, part, f"{path}[{index}]")
 
 
 def _keyed_lists(structure: Structure, value: Any, path: str) -> Iterator[Violation]:
@@ -249,12 +276,15 @@ def _duplicates(structure: Structure, values: list[Any], path: str) -> Iterator[
     if structure.list_type not in ("set", "map"):
         return
     seen: list[Any] = []
+    told: list[Any] = []
     for index, value in enumerate(values):
         name: Any = value
         if structure.list_type == "map":
             if not isinstance(value, dict):
                 continue
             name = {key: value[key] for key in structure.map_keys if key in value}
-        if any(_same(name, other) for other in seen):
+        if not any(_same(name, other) for other in seen):
+            seen.append(name)
+        elif not any(_same(name, other) for other in told):
+            told.append(name)
             yield duplicate(f"{path}[{index}]", name)
-        seen.append(name)

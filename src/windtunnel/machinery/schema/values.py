@@ -26,6 +26,7 @@ _PART_SHAPES: Final = {
     "2006": r"\d{4}", "Z07:00": r"Z|[+-]\d\d:\d\d", ".000000": r"\.\d{6}",
     "01": r"\d\d", "02": r"\d\d", "15": r"\d\d", "04": r"\d\d", "05": r"\d\d(\.\d+)?",
 }  # fmt: skip
+_BASE64: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 _RANGES: Final = (
     ("month", 2, 1, 12), ("day", 3, 1, 31), ("hour", 4, 0, 23), ("minute", 5, 0, 59),
     ("second", 6, 0, 59),
@@ -102,20 +103,20 @@ def checked_base64(text: str) -> str:
 
 
 def _base64_mistake(text: str) -> int:
-    alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+    """Return the position that Go's decoder complains of: it reads in quartets."""
+    filled = 0
     for position, letter in enumerate(text):
-        if letter == "=":
-            quartet = position % 4
-            if quartet < 2:
-                return position
-            rest = text[position:].rstrip("=")
-            if rest:
-                return position + 1
-            wanted = 4 - quartet
-            return len(text) if len(text) - position < wanted else position + wanted
-        if letter not in alphabet:
+        if letter in _BASE64:
+            filled = (filled + 1) % 4
+        elif letter != "=" or filled < 2:
             return position
-    return len(text)
+        elif filled == 3:
+            return position + 1
+        elif position + 1 == len(text):
+            return len(text)
+        else:
+            return position + 2 if text[position + 1] == "=" else position
+    return len(text) - filled
 
 
 def settled_quantity(value: Any) -> str:
@@ -126,3 +127,19 @@ def settled_quantity(value: Any) -> str:
         return canonical_quantity(value)
     except MalformedQuantity as mistake:
         raise Unreadable(str(mistake)) from None
+
+
+def go_kind(value: Any) -> str:
+    """Return Go's kind of a decoded JSON value: ``string``, ``map``, ``slice`` …."""
+    match value:
+        case bool():
+            return "bool"
+        case str():
+            return "string"
+        case int():
+            return "int64"
+        case float():
+            return "float64"
+        case list():
+            return "slice"
+    return "map"
