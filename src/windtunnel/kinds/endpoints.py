@@ -6,6 +6,7 @@ import ipaddress
 from collections.abc import Sequence
 from typing import Any, Final
 
+from windtunnel.kinds.address_warnings import one_ip_warnings
 from windtunnel.kinds.checks import age_cell, each, name_cell
 from windtunnel.kinds.declared import Declared
 from windtunnel.kinds.kind import Rules
@@ -95,6 +96,16 @@ def _validate_update(new: Tree, old: Tree) -> list[Violation]:
     return [] if new.get("subsets") == old.get("subsets") else _validate(new)
 
 
+def _warnings(new: Tree, old: Tree | None) -> list[str]:
+    found: list[str] = []
+    for index, subset in enumerate(new.get("subsets") or ()):
+        for part in ("addresses", "notReadyAddresses"):
+            for number, address in enumerate(subset.get(part) or ()):
+                where = f"subsets[{index}].{part}[{number}].ip"
+                found += one_ip_warnings(address.get("ip", ""), where)
+    return found
+
+
 def _cells(tree: Tree, now: float) -> list[Any]:
     shown: list[str] = []
     count = 0
@@ -121,6 +132,7 @@ DECLARATIONS: Final = {
             default=_default,
             validate_create=_validate,
             validate_update=_validate_update,
+            warnings=_warnings,
             cells=_cells,
         )
     )

@@ -81,7 +81,7 @@ def _validate_address(text: str, kind: str, field: str, index: int) -> list[Viol
     where = f"{field}[{index}]"
     if kind == "FQDN":
         return _validate_domain(text, where)
-    wrong = names.ip_address(text)
+    wrong = names.canonical_ip_address(text) if kind == "IPv6" else names.ip_address(text)
     if wrong:
         return checks.each(wrong, where, text)
     found: list[Violation] = []

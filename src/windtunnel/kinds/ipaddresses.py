@@ -68,7 +68,7 @@ def _validate_range(tree: Tree) -> list[Violation]:
         return [invalid(_RANGES, shown, "may only hold up to 2 values")]
     found: list[Violation] = []
     for index, text in enumerate(ranges):
-        found += checks.each(names.ip_range(text), f"{_RANGES}[{index}]", text)
+        found += checks.each(names.canonical_ip_range(text), f"{_RANGES}[{index}]", text)
     if len(ranges) == 2 and not found and len({":" in text for text in ranges}) == 1:
         found.append(invalid(_RANGES, ranges, _ONE_EACH))
     return found
@@ -105,6 +105,6 @@ RANGE: Final = Rules(
     cells=_range_cells,
 )
 DECLARATIONS: Final = {
-    "ipaddresses.networking.k8s.io": Declared(rules=ADDRESS, name_rule=names.ip_address),
+    "ipaddresses.networking.k8s.io": Declared(rules=ADDRESS, name_rule=names.canonical_ip_address),
     "servicecidrs.networking.k8s.io": Declared(rules=RANGE),
 }

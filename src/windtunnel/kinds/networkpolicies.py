@@ -9,6 +9,7 @@ import ipaddress
 from typing import Any, Final
 
 from windtunnel.kinds import checks
+from windtunnel.kinds.address_warnings import one_range_warnings, range_warnings
 from windtunnel.kinds.declared import Declared
 from windtunnel.kinds.kind import Rules
 from windtunnel.machinery import names
@@ -129,10 +130,23 @@ def _cells(tree: Tree, now: float) -> list[Any]:
     ]
 
 
+def _warnings(new: Tree, old: Tree | None) -> list[str]:
+    found: list[str] = []
+    for direction, side in (("ingress", "from"), ("egress", "to")):
+        for index, rule in enumerate(dig(new, "spec", direction) or ()):
+            for number, peer in enumerate(rule.get(side) or ()):
+                block = peer.get("ipBlock") or {}
+                where = f"spec.{direction}[{index}].{side}[{number}].ipBlock"
+                found += one_range_warnings(block.get("cidr", ""), f"{where}.cidr")
+                found += range_warnings(block.get("except") or (), f"{where}.except")
+    return found
+
+
 RULES: Final = Rules(
     default=_default,
     validate_create=_validate,
     validate_update=lambda new, _: _validate(new),
+    warnings=_warnings,
     cells=_cells,
 )
 DECLARATIONS: Final = {"networkpolicies.networking.k8s.io": Declared(rules=RULES)}

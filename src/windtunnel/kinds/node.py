@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from windtunnel.kinds.address_warnings import range_warnings
 from windtunnel.kinds.checks import (
     age_cell,
     each,
@@ -16,6 +17,7 @@ from windtunnel.kinds.checks import (
     restore,
 )
 from windtunnel.kinds.declared import Declared
+from windtunnel.kinds.json_annotations import UnreadableError, read_json, read_list
 from windtunnel.kinds.kind import Context, Rules
 from windtunnel.kinds.pod_scheduling import EFFECTS
 from windtunnel.kinds.pod_spec_defaults import default_resource_list
@@ -33,6 +35,9 @@ from windtunnel.machinery.violations import (
 
 _ROLE: Final = "node-role.kubernetes.io/"
 _is_feature = re.compile(r"([A-Z][a-zA-Z0-9]*)(/[a-zA-Z0-9]+)*").fullmatch
+_TAINTS: Final = "scheduler.alpha.kubernetes.io/taints"
+_TAINT: Final = {"key": str, "value": str, "effect": str, "timeAdded": str}
+_AVOID: Final = "scheduler.alpha.kubernetes.io/preferAvoidPods"
 _CIDR_ONCE: Final = 'node updates may not change podCIDR except from "" to valid'
 _PROVIDER_ONCE: Final = 'node updates may not change providerID except from "" to valid'
 
@@ -52,10 +57,48 @@ def validate_taints(taints: Sequence[Tree], field: str) -> list[Violation]:
         elif effect not in EFFECTS:
             found.append(not_supported(f"{where}.effect", effect, EFFECTS))
         if (key, effect) in seen:
-            shown = duplicate(where, go_value(taint))
+            shown = duplicate(
+                where,
+                {
+                    "Key": key,
+                    "Value": taint.get("value", ""),
+                    "Effect": effect,
+                    "TimeAdded": taint.get("timeAdded"),
+                },
+            )
             text = f"{shown.message}: taints must be unique by key and effect pair"
             found.append(Violation(where, shown.reason, text))
         seen.add((key, effect))
+    return found
+
+
+def _annotations(node: Tree) -> list[Violation]:
+    annotations = dig(node, "metadata", "annotations") or {}
+    field, found = "metadata.annotations", []
+    if text := annotations.get(_TAINTS):
+        try:
+            found += validate_taints(read_list(text, "Taint", _TAINT), f"{field}.{_TAINTS}")
+        except UnreadableError as problem:
+            found.append(invalid(field, _TAINTS, str(problem)))
+    if text := annotations.get(_AVOID):
+        try:
+            found += _avoided(read_json(text), f"{field}.{_AVOID}")
+        except UnreadableError as problem:
+            found.append(invalid(f"{field}.AvoidPods", _AVOID, str(problem)))
+    return found
+
+
+def _avoided(content: Any, field: str) -> list[Violation]:
+    found: list[Violation] = []
+    for index, entry in enumerate(dig(content or {}, "preferAvoidPods") or ()):
+        where = f"{field}[{index}].PodSignature"
+        owner = dig(entry, "podSignature", "podController")
+        if owner is None:
+            found.append(required(where))
+        elif owner.get("controller") is not True:
+            text = "must point to a controller"
+            at = f"{where}.PodController.Controller"
+            found.append(invalid(at, owner.get("controller"), text))
     return found
 
 
@@ -104,7 +147,8 @@ def _prepare_update(new: Tree, old: Tree, _: Context) -> None:
 
 def _validate(node: Tree) -> list[Violation]:
     spec = node.get("spec") or {}
-    found = validate_taints(spec.get("taints") or (), "metadata.taints")
+    found = _annotations(node)
+    found += validate_taints(spec.get("taints") or (), "metadata.taints")
     found += _resources(node)
     found += _features(node)
     ranges = spec.get("podCIDRs") or []
@@ -125,7 +169,8 @@ def _validate(node: Tree) -> list[Violation]:
 
 
 def _validate_change(new: Tree, old: Tree) -> list[Violation]:
-    found = _resources(new)
+    found = _annotations(new)
+    found += _resources(new)
     found += _features(new)
     spec, before = new.get("spec") or {}, old.get("spec") or {}
     seen: list[Mapping[str, Any]] = []
@@ -155,7 +200,7 @@ def _warnings(new: Tree, old: Tree | None) -> list[str]:
     if spec.get("externalID"):
         text = "spec.externalID: this field is deprecated, and is unused by Kubernetes"
         found.append(text)
-    return found
+    return found + range_warnings(spec.get("podCIDRs") or (), "spec.podCIDRs")
 
 
 def _selectable(node: Tree) -> dict[str, str]:

@@ -53,6 +53,13 @@ _DEPRECATED: Final = {
     "glusterfs": ("glusterfs", "deprecated in v1.25, non-functional in v1.26+"),
     "rbd": ("rbd", "deprecated in v1.28, non-functional in v1.31+"),
 }  # fmt: skip
+_RENAMED_LABELS: Final = {
+    "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
+    "failure-domain.beta.kubernetes.io/region": "topology.kubernetes.io/region",
+    "beta.kubernetes.io/instance-type": "node.kubernetes.io/instance-type",
+    "beta.kubernetes.io/arch": "kubernetes.io/arch",
+    "beta.kubernetes.io/os": "kubernetes.io/os",
+}
 _SOURCES: Final = frozenset(source[0] for source in STORAGE_OF_VOLUMES)
 
 
@@ -209,7 +216,7 @@ def _validate_update(new: Tree, old: Tree) -> list[Violation]:
     if ours.get("volumeMode") != theirs.get("volumeMode"):
         found.append(invalid("volumeMode", ours.get("volumeMode"), "field is immutable"))
     affinity = theirs.get("nodeAffinity")
-    if affinity is not None and affinity != ours.get("nodeAffinity"):
+    if affinity is not None and not _same_affinity(ours.get("nodeAffinity"), affinity):
         text = "field is immutable, except for updating from beta label to GA"
         found.append(invalid("nodeAffinity", go_value(ours.get("nodeAffinity")), text))
     key = "volumeAttributesClassName"
@@ -217,6 +224,27 @@ def _validate_update(new: Tree, old: Tree) -> list[Violation]:
         text = "update from non-nil value to nil is forbidden"
         found.append(forbidden(f"spec.{key}", text))
     return found
+
+
+def _same_affinity(new: Tree | None, old: Tree) -> bool:
+    """Judge whether nothing but the names of old labels has changed."""
+    if new is None:
+        return False
+    terms = dig(new, "required", "nodeSelectorTerms") or []
+    before = dig(old, "required", "nodeSelectorTerms") or []
+    return len(terms) == len(before) and all(map(_same_term, terms, before))
+
+
+def _same_term(new: Tree, old: Tree) -> bool:
+    key = "matchExpressions"
+    expressions, before = new.get(key) or [], old.get(key) or []
+    if new.get("matchFields") != old.get("matchFields") or len(expressions) != len(before):
+        return False
+    for mine, theirs in zip(expressions, before, strict=True):
+        renamed = {**theirs, "key": _RENAMED_LABELS.get(theirs.get("key", ""), "")}
+        if mine not in (theirs, renamed):
+            return False
+    return True
 
 
 def _warnings(new: Tree, old: Tree | None) -> list[str]:

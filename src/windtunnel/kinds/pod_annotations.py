@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from windtunnel.kinds.json_annotations import UnreadableError, read_list
 from windtunnel.kinds.pod_paths import descending_path
+from windtunnel.kinds.pod_scheduling import validate_tolerations
 from windtunnel.kinds.pod_security import containers_of
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import Violation, forbidden, invalid
@@ -13,6 +15,14 @@ from windtunnel.machinery.violations import Violation, forbidden, invalid
 MIRROR: Final = "kubernetes.io/config.mirror"
 APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
 SECCOMP: Final = "seccomp.security.alpha.kubernetes.io/pod"
+TOLERATIONS: Final = "scheduler.alpha.kubernetes.io/tolerations"
+_TOLERATION: Final = {
+    "key": str,
+    "operator": str,
+    "value": str,
+    "effect": str,
+    "tolerationSeconds": int,
+}
 CONTAINER_SECCOMP: Final = "container.seccomp.security.alpha.kubernetes.io/"
 
 
@@ -24,6 +34,8 @@ def validate_pod_annotations(
     if MIRROR in annotations and not spec.get("nodeName"):
         text = "must set spec.nodeName if mirror pod annotation is set"
         found.append(invalid(f"{field}[{MIRROR}]", annotations[MIRROR], text))
+    if annotations.get(TOLERATIONS):
+        found += _tolerations(annotations[TOLERATIONS], field)
     cost = annotations.get("controller.kubernetes.io/pod-deletion-cost")
     if cost is not None and not _is_int32(cost):
         where = f"{field}[controller.kubernetes.io/pod-deletion-cost]"
@@ -34,6 +46,14 @@ def validate_pod_annotations(
         elif key.startswith(APP_ARMOR):
             found += _app_armor_annotation(key, value, spec, f"{field}[{key}]")
     return found
+
+
+def _tolerations(text: str, field: str) -> list[Violation]:
+    try:
+        tolerations = read_list(text, "Toleration", _TOLERATION)
+    except UnreadableError as problem:
+        return [invalid(field, TOLERATIONS, str(problem))]
+    return validate_tolerations(tolerations, f"{field}.{TOLERATIONS}")
 
 
 def _is_int32(text: str) -> bool:

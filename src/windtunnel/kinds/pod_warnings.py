@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from windtunnel.kinds.address_warnings import ip_warnings, one_ip_warnings
 from windtunnel.kinds.pod_annotations import (
     APP_ARMOR,
     CONTAINER_SECCOMP,
@@ -98,7 +99,12 @@ def pod_warnings(
     if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
         text = "must be >= 0; negative values are invalid and will be treated as 1"
         found.append(f"{field}.terminationGracePeriodSeconds: {text}")
-    return found + _pod_affinity(spec, field)
+    found += _pod_affinity(spec, field)
+    servers = dig(spec, "dnsConfig", "nameservers") or ()
+    found += ip_warnings(servers, f"{field}.dnsConfig.nameservers")
+    for index, alias in enumerate(spec.get("hostAliases") or ()):
+        found += one_ip_warnings(alias.get("ip", ""), f"{field}.hostAliases[{index}].ip")
+    return found
 
 
 def _node_affinity(spec: Tree, field: str) -> list[str]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from binascii import Error as NotBase64
 from typing import Any, Final
 
 from windtunnel.kinds.checks import age_cell, each, immutable, name_cell
 from windtunnel.kinds.configmap import MOST_BYTES, encoded_size, frozen_changes
 from windtunnel.kinds.declared import Declared
+from windtunnel.kinds.json_annotations import UnreadableError, mistaken, read_json
+from windtunnel.kinds.key_pairs import mistake_in
 from windtunnel.kinds.kind import Context, Rules
 from windtunnel.machinery import names
-from windtunnel.machinery.tree import Tree, decode, dig
+from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import Violation, invalid, required, too_long
 
 SERVICE_ACCOUNT: Final = "kubernetes.io/service-account.name"
@@ -71,29 +72,26 @@ def _docker(value: str | None, field: str) -> list[Violation]:
         return [required(field)]
     hidden = "<secret contents redacted>"
     try:
-        content = decode(b64decode(value))
-    except (ValueError, NotBase64):
-        return [invalid(field, hidden, _syntax_error(value))]
+        content = read_json(b64decode(value).decode(errors="replace"))
+    except UnreadableError as problem:
+        return [invalid(field, hidden, str(problem))]
     if isinstance(content, dict) or content is None:
         return []
-    kinds = {str: "string", bool: "bool", list: "array"}
-    said = kinds.get(type(content), "number")
-    text = f"json: cannot unmarshal {said} into Go value of type map[string]interface {{}}"
-    return [invalid(field, hidden, text)]
-
-
-def _syntax_error(value: str) -> str:
-    """Word the refusal of broken JSON as Go does for its two commonest sorts."""
-    text = b64decode(value).decode(errors="replace").lstrip()
-    if not text or text[0] in "{[":
-        return "unexpected end of JSON input"
-    return f"invalid character '{text[0]}' looking for beginning of value"
+    return [invalid(field, hidden, str(mistaken(content, "value of type map[string]interface {}")))]
 
 
 def _validate_update(new: Tree, old: Tree) -> list[Violation]:
     found = immutable(new.get("type", ""), old.get("type", ""), "type")
     found += frozen_changes(new, old, "data")
     return found + _validate(new)
+
+
+def _warnings(new: Tree, old: Tree | None) -> list[str]:
+    if new.get("type") != "kubernetes.io/tls":
+        return []
+    values = new.get("data") or {}
+    mistake = mistake_in(*(b64decode(values.get(key) or "") for key in ("tls.crt", "tls.key")))
+    return [mistake] if mistake else []
 
 
 def _selectable(secret: Tree) -> dict[str, str]:
@@ -112,6 +110,7 @@ DECLARATIONS: Final = {
             prepare_update=_prepare_update,
             validate_create=_validate,
             validate_update=_validate_update,
+            warnings=_warnings,
             selectable=_selectable,
             cells=_cells,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from windtunnel.kinds.address_warnings import ip_warnings, one_ip_warnings, range_warnings
 from windtunnel.kinds.checks import age_cell, each, name_cell, restore
 from windtunnel.kinds.declared import Declared
 from windtunnel.kinds.endpoints import PROTOCOLS, routable_address
@@ -336,6 +337,8 @@ def _warnings(new: Tree, old: Tree | None) -> list[str]:
     found: list[str] = []
     if _HINTS in (dig(new, "metadata", "annotations") or {}):
         found.append(f"annotation {_HINTS} is deprecated, please use {_MODE} instead")
+    if spec.get("type") != "ExternalName":
+        found += ip_warnings(spec.get("clusterIPs") or (), "spec.clusterIPs")
     headless = spec.get("type") == "ClusterIP" and spec.get("clusterIP") == HEADLESS
     if headless:
         for key in ("loadBalancerIP", "externalIPs"):
@@ -343,13 +346,18 @@ def _warnings(new: Tree, old: Tree | None) -> list[str]:
                 found.append(f"spec.{key} is ignored for headless services")
         if spec.get("sessionAffinity") != "None":
             found.append("spec.SessionAffinity is ignored for headless services")
-    if spec.get("externalIPs"):
+    outside = spec.get("externalIPs")
+    if outside:
+        found += ip_warnings(outside, "spec.externalIPs")
         if spec.get("type") == "ExternalName":
             found.append('spec.externalIPs is ignored when spec.type is "ExternalName"')
         elif not headless:
             found.append(
                 "spec.externalIPs is deprecated and may no longer be implemented in some clusters"
             )
+    ranges = "loadBalancerSourceRanges"
+    found += one_ip_warnings(spec.get("loadBalancerIP", ""), "spec.loadBalancerIP")
+    found += range_warnings(spec.get(ranges) or (), f"spec.{ranges}")
     if spec.get("externalName") and spec.get("type") != "ExternalName":
         found.append('spec.externalName is ignored when spec.type is not "ExternalName"')
     if spec.get("trafficDistribution") == "PreferClose":
