@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 from windtunnel import controllers
@@ -42,6 +43,7 @@ class World:
         self.loop.run_virtual(self.clock.now() + seconds)
 
     def create(self, resource: str, name: str, namespace: str = "default", **fields: Any) -> Tree:
+        fields = deepcopy(fields)  # the API uses up what it is given
         metadata = {"name": name, **fields.pop("metadata", {})}
         if namespace:
             metadata["namespace"] = namespace

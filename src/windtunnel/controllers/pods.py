@@ -39,7 +39,7 @@ def pod_from(template: Tree, namespace: str, generate_name: str, owner: Tree) ->
             "generateName": generate_name,
             "namespace": namespace,
             **kept,
-            "ownerReferences": [owner],
+            "ownerReferences": [dict(owner)],
         },
         "spec": template.get("spec") or {},
     }
