@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windtunnel.machinery.schema import duplicate_fields
+from windtunnel.machinery.schema import duplicate_fields, texts_in_order
 
 FOUND = {
     "none": ('{"a":1,"b":{"a":2}}', ()),
@@ -24,6 +24,18 @@ FOUND = {
 @pytest.mark.parametrize(("body", "want"), FOUND.values(), ids=FOUND.keys())
 def test_fields_that_are_given_twice_are_found(body: str, want: tuple[str, ...]) -> None:
     assert duplicate_fields(body.encode(), json.loads(body)) == want
+
+
+def test_duplicate_and_unknown_fields_are_told_in_the_order_of_the_document() -> None:
+    body = b'{"spec":{"foo":1,"hostname":"a","hostname":"b","containers":[{"bar":1}]}}'
+
+    texts = texts_in_order(body, ["spec.hostname"], ["spec.foo", "spec.containers[0].bar"])
+
+    assert texts == [
+        'unknown field "spec.foo"',
+        'duplicate field "spec.hostname"',
+        'unknown field "spec.containers[0].bar"',
+    ]
 
 
 keys = st.text(st.characters(codec="ascii"), max_size=4)
