@@ -37,6 +37,11 @@ def peak_mib(pid: int) -> float:
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
+def cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def wait_running(client: HttpClient, patience: float) -> float:
     """Return when no pod was left that does not run, in wall time, or when patience ended."""
     query = {"fieldSelector": "status.phase!=Running", "limit": "1"}
@@ -85,6 +90,7 @@ def measure(chosen: argparse.Namespace, program: Path, folder: Folder) -> int:
             print("the nodes did not get their GPUs within 60 s")
             return 1
         time.sleep(0.2)
+    spent = cpu_seconds(process.pid)
     done = subprocess.run(
         [str(program), "-kubeconfig", str(folder.kubeconfig),
          "-pods", str(chosen.pods), "-clients", str(chosen.clients)],
@@ -95,6 +101,7 @@ def measure(chosen: argparse.Namespace, program: Path, folder: Folder) -> int:
     sys.stderr.write(done.stderr)
     sent = json.loads(done.stdout)
     moment = wait_running(client, chosen.patience)
+    spent = cpu_seconds(process.pid) - spent
     pods, nodes = client.list("pods", "default"), client.list("nodes")
     running = sum(pod["status"].get("phase") == "Running" for pod in pods)
     ledger = take_ledger(nodes, pods)
@@ -108,6 +115,7 @@ def measure(chosen: argparse.Namespace, program: Path, folder: Folder) -> int:
     print(f"accepted {chosen.pods - sent['refused']} pods from {chosen.clients} Go clients in "
           f"{took:.1f} s ({chosen.pods / took:.0f}/s, p50 {sent['p50_ms']:.1f} ms, "
           f"p99 {sent['p99_ms']:.1f} ms)")  # fmt: skip
+    print(f"the server spent {spent:.1f} s of CPU until all were Running")
     checks = {
         "all Running within 15 s of the first request": (
             f"{running} Running after {moment - sent['first']:.1f} s",
