@@ -7,7 +7,7 @@ the client; in-process the watch delivers inside the write, so a cache is never 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Generic, TypeVar
 
 import msgspec
@@ -17,7 +17,7 @@ from windtunnel.machinery.tree import Key
 
 V = TypeVar("V", bound=msgspec.Struct)
 
-Index = Callable[[Key, V], Iterable[str]]
+Index = Callable[[Key, V], tuple[str, ...]]
 """Names the values under which a view is found."""
 
 Notify = Callable[[Key, V | None, V | None], None]
@@ -52,8 +52,8 @@ class Cache(Generic[V]):
         self._namespace, self._field_selector = namespace, field_selector
         self._decoder = msgspec.json.Decoder(view)
         self._views: dict[Key, V] = {}
-        self._indices = dict(indices or {})
-        self._found: dict[str, dict[str, dict[Key, None]]] = {name: {} for name in self._indices}
+        self._found: dict[str, dict[str, dict[Key, None]]] = {name: {} for name in indices or {}}
+        self._indices = [(self._found[name], index) for name, index in (indices or {}).items()]
         self._listeners: list[Notify[V]] = []
         self._when_synced: list[Callable[[], None]] = []
         self._stop: Callable[[], None] | None = None
@@ -129,28 +129,24 @@ class Cache(Generic[V]):
         else:
             after = self._decoder.decode(change.body)
             self._views[key] = after
-        for name, index in self._indices.items():
-            self._move(self._found[name], key, index, before, after)
+        for found, index in self._indices:
+            old = () if before is None else index(key, before)
+            new = () if after is None else index(key, after)
+            if old != new:
+                _move(found, key, old, new)
         for notify in self._listeners:
             notify(key, before, after)
 
-    @staticmethod
-    def _move(
-        found: dict[str, dict[Key, None]],
-        key: Key,
-        index: Index[V],
-        before: V | None,
-        after: V | None,
-    ) -> None:
-        old = tuple(index(key, before)) if before is not None else ()
-        new = tuple(index(key, after)) if after is not None else ()
-        if old == new:
-            return
-        for value in old:
-            if value not in new:
-                keys = found[value]
-                del keys[key]
-                if not keys:
-                    del found[value]
-        for value in new:
-            found.setdefault(value, {})[key] = None
+
+def _move(
+    found: dict[str, dict[Key, None]], key: Key, old: tuple[str, ...], new: tuple[str, ...]
+) -> None:
+    """Find a key under ``new`` values instead of ``old`` ones."""
+    for value in old:
+        if value not in new:
+            keys = found[value]
+            del keys[key]
+            if not keys:
+                del found[value]
+    for value in new:
+        found.setdefault(value, {})[key] = None
