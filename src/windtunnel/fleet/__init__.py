@@ -4,7 +4,13 @@ from windtunnel.fleet.fleet import Fleet, Mark
 from windtunnel.fleet.node import NodeFacts, read_node, read_node_tree
 from windtunnel.fleet.node_terms import ANY_NODE, NodeChoice, NodeTerm, node_terms
 from windtunnel.fleet.pod import PodReader, PodView, Shape, preferred_node_terms
-from windtunnel.fleet.pod_terms import AffinityTerm, PodQuery, PodTerm, SpreadConstraint
+from windtunnel.fleet.pod_terms import (
+    AffinityTerm,
+    NamespaceLabels,
+    PodQuery,
+    PodTerm,
+    SpreadConstraint,
+)
 from windtunnel.fleet.ports import conflict
 from windtunnel.fleet.relief import NODE_NEWS, Relief, What, node_reliefs
 from windtunnel.fleet.requests import counts_as_scalar
@@ -41,6 +47,7 @@ __all__ = [
     "FleetView",
     "Ints",
     "Mark",
+    "NamespaceLabels",
     "NodeChoice",
     "NodeFacts",
     "NodeTerm",

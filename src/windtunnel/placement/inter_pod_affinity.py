@@ -22,6 +22,7 @@ from windtunnel.fleet import (
     Bools,
     FleetView,
     Ints,
+    NamespaceLabels,
     PodQuery,
     PodView,
     Relief,
@@ -76,11 +77,12 @@ class InterPodAffinity:
         """Wanted pods came, unwanted ones went, or domains changed."""
         shape, before, after = pod.shape, relief.pod_before, relief.pod
 
+        # The real scheduler does not look up labels of namespaces for this question.
         def attracts(other: PodView) -> bool:
-            return _matches_all(shape.affinity, other, view)
+            return _matches_all(shape.affinity, other, {})
 
         def repels(other: PodView) -> bool:
-            return _matches_all(shape.anti_affinity, other, view)
+            return _matches_all(shape.anti_affinity, other, {})
 
         match relief.what:
             case What.POD_PLACED if after is not None:
@@ -92,7 +94,7 @@ class InterPodAffinity:
                     repels(before) and not repels(after)
                 )
             case What.POD_GONE if before is not None:
-                return repels(before) or _matches_all(before.shape.anti_affinity, pod, view)
+                return repels(before) or _matches_all(before.shape.anti_affinity, pod, {})
             case What.NODE_ADDED | What.NODE_LABELS:
                 return _node_matters(pod, relief)
             case What.NODE_TAINTS:
@@ -136,7 +138,7 @@ class InterPodAffinity:
             found &= _in_domains(view, term.topology_key, counts) > 0
             nowhere &= not (view.whole.label(term.topology_key).present & (counts > 0)).any()
         # The first pod of a group that wants to be with its own kind may start anywhere.
-        if nowhere and _matches_all(terms, pod, view):
+        if nowhere and _matches_all(terms, pod, view.namespaces):
             return keyed
         return found & keyed
 
@@ -177,10 +179,12 @@ def _matches_any(terms: tuple[AffinityTerm, ...], other: PodView, view: FleetVie
     return any(term.pods.matches(shape.namespace, shape.labels, view.namespaces) for term in terms)
 
 
-def _matches_all(terms: tuple[AffinityTerm, ...], other: PodView, view: FleetView) -> bool:
+def _matches_all(
+    terms: tuple[AffinityTerm, ...], other: PodView, namespaces: NamespaceLabels
+) -> bool:
     shape = other.shape
     return bool(terms) and all(
-        term.pods.matches(shape.namespace, shape.labels, view.namespaces) for term in terms
+        term.pods.matches(shape.namespace, shape.labels, namespaces) for term in terms
     )
 
 
