@@ -98,6 +98,21 @@ def test_touched_rows_are_told_and_changed_nodes_mean_everything() -> None:
     assert made.touched_since(mark) is None
 
 
+def test_a_trial_that_nobody_looked_into_touches_nothing() -> None:
+    made = fleet(node("a"), node("b"))
+    mark = made.mark()
+    with made.what_if():
+        made.place(pod(), "b")
+        with made.what_if():
+            made.place(pod("q"), "a")
+    assert list(made.touched_since(mark) or ()) == []
+
+    with made.what_if():
+        made.place(pod(), "b")
+        inside = made.mark()
+    assert list(made.touched_since(inside) or ()) == [1], "what was seen must be looked at again"
+
+
 def test_a_renamed_namespace_label_makes_counts_anew() -> None:
     made = fleet(node("a"), pods=(pod(node="a", namespace="red"),))
     term = affinity_term(

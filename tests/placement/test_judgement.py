@@ -99,6 +99,7 @@ def test_refusals_tell_the_first_filter_that_said_no() -> None:
         node("d", unschedulable=True, allocatable=gpus(0)),
     )  # fmt: skip
     judgement = judged(made, SHAPES[0])
+    judgement.refresh()
 
     found = judgement.refusals(np.arange(4))
 

@@ -78,6 +78,8 @@ class Fleet:
         self._touched: list[int] = []
         self._epoch = 0
         self._undo: list[_Undo] | None = None
+        self._looked = False
+        """Whether anybody marked a moment inside the trial."""
         self._whole = FleetView(self, ALL_ROWS)
 
     @property
@@ -318,6 +320,8 @@ class Fleet:
         outermost = self._undo is None
         undo = self._undo = [] if self._undo is None else self._undo
         mark = len(undo)
+        before = Mark(self._epoch, len(self._touched))
+        self._looked = not outermost and self._looked
         try:
             yield
         finally:
@@ -325,6 +329,8 @@ class Fleet:
                 self._take_back(undo.pop())
             if outermost:
                 self._undo = None
+                if not self._looked and before.epoch == self._epoch:
+                    del self._touched[before.position :]  # all is as it was, and nobody saw it
 
     def _take_back(self, done: _Undo) -> None:
         pod, node, placed, place = done
@@ -346,6 +352,7 @@ class Fleet:
         """Return the present moment."""
         if self._disordered:
             self._arrange()
+        self._looked = True
         return Mark(self._epoch, len(self._touched))
 
     def touched_since(self, mark: Mark) -> Sequence[int] | None:

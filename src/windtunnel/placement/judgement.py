@@ -92,6 +92,8 @@ class Judgement:
 
     def refusal(self, row: int) -> Refusal | None:
         """Judge one node as it is now, trials included; None where it is feasible."""
+        if self.admits(row):
+            return None
         view = self._fleet.view(slice(row, row + 1))
         for one in self.filters:
             verdict = one.filter(self._pod, view)
@@ -100,6 +102,17 @@ class Judgement:
                 reasons = tuple(reason for reason, rows in verdict.reasons if rows[0])
                 return Refusal(_code(never), one.name, reasons)
         return None
+
+    def admits(self, row: int) -> bool:
+        """Say whether one node is feasible as it is now, trials included, without asking why."""
+        if not self._facts[row] or not self._at(row)[0]:
+            return False
+        view = self._fleet.view(slice(row, row + 1))
+        return all(
+            one.filter(self._pod, view).passes[0]
+            for scope in (Scope.ROW, Scope.FLEET)
+            for one in self._by_scope[scope]
+        )
 
     def refusals(self, rows: Ints) -> list[tuple[Refusal, Ints]]:
         """Return why the given rows are refused, grouped; feasible rows are left out."""
@@ -154,13 +167,17 @@ class Judgement:
         self._passes = self._facts & self._fits & self._others
         self.feasible = np.flatnonzero(self._passes)
 
-    def _look_up(self, row: int) -> None:
+    def _at(self, row: int) -> tuple[bool, int]:
+        """Return whether a row in its present state fits, and the score of its resources."""
         state = self._fleet.state(row)
         known = self._memo.get(state)
         if known is None:
             self._think_ahead(row)
             known = self._memo[state]
-        fits, total = known
+        return known
+
+    def _look_up(self, row: int) -> None:
+        fits, total = self._at(row)
         self.totals[row] = self._facts_total[row] + total
         self._fits[row] = fits
         passes = fits and self._facts[row] and self._others[row]

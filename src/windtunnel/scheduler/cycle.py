@@ -104,6 +104,15 @@ class Cycle:
                 return refusal
         return judgement.refusal(row)
 
+    def admits(self, pod: PodView, judgement: Judgement, row: int) -> bool:
+        """Say whether one node lets the pod in, with those who wait for it and without."""
+        ahead = self.nominations.ahead_of(pod, self.fleet.names[row]) if self.nominations else []
+        if ahead:
+            with self._with_nominated(ahead, row):
+                if not judgement.admits(row):
+                    return False
+        return judgement.admits(row)
+
     def _search(
         self,
         pod: PodView,

@@ -149,7 +149,7 @@ def try_node(
         victims: list[PodView] = []
         for one in ordered:
             fleet.place(one, node)
-            if cycle.refusal(pod, judgement, row) is not None:
+            if not cycle.admits(pod, judgement, row):
                 fleet.remove(one.key)
                 victims.append(one)
     if not victims:

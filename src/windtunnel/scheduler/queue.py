@@ -177,11 +177,17 @@ class SchedulingQueue:
             self._enter(waiting, Place.ACTIVE)
 
     def tell(self, relief: Relief, concerns: Callable[[PodView], bool] | None = None) -> None:
-        """Spread news among the pods of the pool."""
+        """Spread news among the pods of the pool; pods that are alike are asked about once."""
+        asked: dict[tuple[object, ...], bool] = {}
         for waiting in list(self._pool.values()):
-            if concerns is not None and not concerns(waiting.pod):
+            pod = waiting.pod
+            if concerns is not None and not concerns(pod):
                 continue
-            if self._worth(waiting, relief):
+            like = (pod.shape, pod.owner, pod.scheduler, waiting.rejectors, waiting.gate)
+            worth = asked.get(like)
+            if worth is None:
+                worth = asked[like] = self._worth(waiting, relief)
+            if worth:
                 self._leave_pool(waiting)
 
     def flush_backoff(self) -> None:
