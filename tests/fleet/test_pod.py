@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.build import gpus, pod, pod_tree
 
-from windtunnel.fleet.pod import PodReader, tagged
+from windtunnel.fleet.pod import PodReader
 from windtunnel.machinery.tree import encode
 
 
@@ -55,29 +55,3 @@ def test_only_controlling_owners_count() -> None:
     ]
 
     assert pod(metadata={"ownerReferences": owners}).owner == ("apps/v1", "ReplicaSet", "r")
-
-
-def test_ports_of_sidecars_count_and_those_of_init_containers_do_not() -> None:
-    init = [
-        {"name": "s", "restartPolicy": "Always", "ports": [{"hostPort": 1}]},
-        {"name": "i", "ports": [{"hostPort": 2}]},
-    ]
-    main = [{"name": "m", "ports": [{"hostPort": 3, "hostIP": "10.0.0.1", "protocol": "UDP"}]}]
-
-    assert pod(containers=main, initContainers=init).shape.host_ports == (
-        ("0.0.0.0", "TCP", 1),
-        ("10.0.0.1", "UDP", 3),
-    )
-
-
-IMAGES = {
-    "busybox": "busybox:latest",
-    "busybox:1.36": "busybox:1.36",
-    "registry:5000/busybox": "registry:5000/busybox:latest",
-    "busybox@sha256:0": "busybox@sha256:0",
-}
-
-
-@pytest.mark.parametrize(("image", "want"), IMAGES.items())
-def test_an_image_without_tag_is_the_latest(image: str, want: str) -> None:
-    assert tagged(image) == want

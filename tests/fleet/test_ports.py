@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from windtunnel.fleet.pod import HostPort
 from windtunnel.fleet.ports import PortsInUse
+from windtunnel.fleet.shape import HostPort
 
 CASES = {
     "the same port": (("0.0.0.0", "TCP", 80), True),

@@ -3,7 +3,7 @@
 from windtunnel.fleet.fleet import Fleet, Mark
 from windtunnel.fleet.node import NodeFacts, read_node, read_node_tree
 from windtunnel.fleet.node_terms import ANY_NODE, NodeChoice, NodeTerm, node_terms
-from windtunnel.fleet.pod import PodReader, PodView, Shape, preferred_node_terms
+from windtunnel.fleet.pod import PodReader, PodView
 from windtunnel.fleet.pod_terms import (
     AffinityTerm,
     NamespaceLabels,
@@ -15,6 +15,7 @@ from windtunnel.fleet.ports import conflict
 from windtunnel.fleet.relief import NODE_NEWS, Relief, What, node_reliefs
 from windtunnel.fleet.requests import counts_as_scalar
 from windtunnel.fleet.rule import Filter, RowScore, SetScore, normalised
+from windtunnel.fleet.shape import Shape, preferred_node_terms
 from windtunnel.fleet.taints import HARD, SOFT, UNSCHEDULABLE, untolerated
 from windtunnel.fleet.verdict import (
     GO_ON,

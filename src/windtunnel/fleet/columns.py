@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 
 from windtunnel.fleet.node import NodeFacts
-from windtunnel.fleet.pod import Shape
 from windtunnel.fleet.requests import counts_as_scalar
+from windtunnel.fleet.shape import Shape
 from windtunnel.fleet.verdict import Ints
 
 PODS: Final = 0

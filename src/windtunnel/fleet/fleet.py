@@ -23,9 +23,11 @@ from windtunnel.fleet.images import Images
 from windtunnel.fleet.labels import NodeLabels
 from windtunnel.fleet.node import NodeFacts, read_node
 from windtunnel.fleet.node_order import NodeOrder
-from windtunnel.fleet.pod import PodReader, PodView, Shape
+from windtunnel.fleet.pod import PodReader, PodView
 from windtunnel.fleet.pod_terms import AffinityTerm, PodQuery
 from windtunnel.fleet.ports import PortsInUse
+from windtunnel.fleet.residents import Residents
+from windtunnel.fleet.shape import Shape
 from windtunnel.fleet.taints import Taints
 from windtunnel.fleet.tally import CARRIED, Carried, Tally
 from windtunnel.fleet.verdict import Bools, Ints, Rows
@@ -45,9 +47,8 @@ class Mark(NamedTuple):
 class _Undo(NamedTuple):
     pod: PodView
     node: str
-    placed: bool
-    place: int
-    """Where the pod stood among the pods of its node."""
+    place: int | None
+    """None for a pod that was placed; for one that was removed, where it stood."""
 
 
 class Fleet:
@@ -72,8 +73,7 @@ class Fleet:
         self._labels: NodeLabels | None = None
         self._disordered = False
         self._rewritten: set[str] = set()
-        self._where: dict[Key, tuple[PodView, str]] = {}
-        self._on: dict[str, list[PodView]] = {}
+        self._residents = Residents()
         self._vectors: WeakKeyDictionary[Shape, Ints] = WeakKeyDictionary()
         self._touched: list[int] = []
         self._epoch = 0
@@ -188,17 +188,17 @@ class Fleet:
 
     def where(self, key: Key) -> str | None:
         """Return the node a pod is on, or None."""
-        found = self._where.get(key)
+        found = self._residents.get(key)
         return found[1] if found else None
 
     def placed(self, key: Key) -> PodView | None:
         """Return a pod that is on a node, or None."""
-        found = self._where.get(key)
+        found = self._residents.get(key)
         return found[0] if found else None
 
     def pods_on(self, node: str) -> Sequence[PodView]:
         """Return the pods of a node."""
-        return self._on.get(node, ())
+        return self._residents.on(node)
 
     def apply(self, resource: str, change: Change) -> None:
         """Follow one change of a watched resource; changes of other resources are ignored."""
@@ -272,45 +272,30 @@ class Fleet:
     def place(self, pod: PodView, node: str) -> None:
         """Put a pod on a node, or move it there; a pod already there is replaced."""
         self._arrange()
-        before = self._where.get(pod.key)
+        before = self._residents.get(pod.key)
         if before is not None:
             known, at = before
             same = at == node and known.shape is pod.shape
             if same and known.terminating is pod.terminating and self._undo is None:
-                self._renew(known, pod, node)
+                self._residents.renew(known, pod, node)  # no number changes
                 return
             self.remove(pod.key)
-        on = self._on.get(node)
-        if on is None:
-            on = self._on[node] = []
-        self._where[pod.key] = (pod, node)
-        on.append(pod)
+        self._residents.put(pod, node)
         self._move(pod, node, 1)
         if self._undo is not None:
-            self._undo.append(_Undo(pod, node, True, len(on) - 1))
-
-    def _renew(self, known: PodView, pod: PodView, node: str) -> None:
-        """Replace a pod by its later self where no number changes."""
-        on = self._on[node]
-        place = next(at for at, one in enumerate(on) if one is known)
-        on[place] = on[-1]
-        on[-1] = pod
-        self._where[pod.key] = (pod, node)
+            self._undo.append(_Undo(pod, node, None))
 
     def remove(self, key: Key) -> PodView | None:
         """Take a pod off its node; returns it, or None where it is on none."""
         self._arrange()
-        found = self._where.pop(key, None)
+        found = self._residents.get(key)
         if found is None:
             return None
         pod, node = found
-        on = self._on[node]
-        place = next(at for at, one in enumerate(on) if one is pod)
-        on[place] = on[-1]  # as the real cache does: the order decides between equal victims
-        on.pop()
+        place = self._residents.take(pod, node)
         self._move(pod, node, -1)
         if self._undo is not None:
-            self._undo.append(_Undo(pod, node, False, place))
+            self._undo.append(_Undo(pod, node, place))
         return pod
 
     @contextmanager
@@ -333,20 +318,13 @@ class Fleet:
                     del self._touched[before.position :]  # all is as it was, and nobody saw it
 
     def _take_back(self, done: _Undo) -> None:
-        pod, node, placed, place = done
-        on = self._on[node]
-        if placed:
-            on.pop()
-            del self._where[pod.key]
+        pod, node, place = done
+        if place is None:
+            self._residents.unput(pod, node)
             self._move(pod, node, -1)
-            return
-        if place < len(on):
-            on.append(on[place])
-            on[place] = pod
         else:
-            on.append(pod)
-        self._where[pod.key] = (pod, node)
-        self._move(pod, node, 1)
+            self._residents.untake(pod, node, place)
+            self._move(pod, node, 1)
 
     def mark(self) -> Mark:
         """Return the present moment."""
@@ -378,7 +356,7 @@ class Fleet:
             fresh._columns.column(resource)
         for name in self._names:
             fresh.put_node(self.facts[name])
-        for pod, node in self._where.values():
+        for pod, node in self._residents:
             fresh.place(pod, node)
         rows = [fresh.row_of[name] for name in self._names]
         pairs = {
@@ -398,7 +376,7 @@ class Fleet:
                 raise BrokenInvariant(f"fleet: {what} is not what its pods and nodes say")
 
     def _rows_of_pods(self) -> Iterator[tuple[PodView, int]]:
-        for pod, node in self._where.values():
+        for pod, node in self._residents:
             row = self._row_of.get(node)
             if row is not None:
                 yield pod, row
@@ -458,7 +436,7 @@ class Fleet:
         for row in np.flatnonzero(~kept).tolist():
             name = self._names[row]
             self._write(row, self.facts[name])
-            for pod in self._on.get(name, ()):
+            for pod in self._residents.on(name):
                 self._columns.load[row] += self.vector(pod.shape)
                 self._tally.move(pod, row, 1)
         self._epoch += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from windtunnel.fleet.pod import HostPort
+from windtunnel.fleet.shape import HostPort
 
 ANY_ADDRESS = "0.0.0.0"
 

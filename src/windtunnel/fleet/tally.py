@@ -14,8 +14,9 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from windtunnel.fleet.pod import PodView, Shape
+from windtunnel.fleet.pod import PodView
 from windtunnel.fleet.pod_terms import AffinityTerm, NamespaceLabels, PodQuery
+from windtunnel.fleet.shape import Shape
 from windtunnel.fleet.verdict import Ints
 
 Carried = Literal["affinity", "anti_affinity", "preferred_affinity", "preferred_anti_affinity"]

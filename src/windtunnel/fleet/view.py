@@ -14,8 +14,9 @@ import numpy as np
 from windtunnel.fleet.columns import NONZERO_CPU, NONZERO_MEMORY, PODS
 from windtunnel.fleet.labels import LabelColumn
 from windtunnel.fleet.node_terms import NodeChoice, NodeTerm
-from windtunnel.fleet.pod import HostPort, PodView
+from windtunnel.fleet.pod import PodView
 from windtunnel.fleet.pod_terms import AffinityTerm, NamespaceLabels, PodQuery
+from windtunnel.fleet.shape import HostPort
 from windtunnel.fleet.taints import UNSCHEDULABLE, Tolerations, untolerated
 from windtunnel.fleet.tally import Carried
 from windtunnel.fleet.verdict import Bools, Ints, Rows
