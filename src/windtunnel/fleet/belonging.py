@@ -50,6 +50,8 @@ class Belonging:
     def selector_of(self, pod: PodView) -> LabelSelector:
         """Return what selects the pod's like; selects everything where nothing is known."""
         merged = EVERYTHING
+        if pod.owner is None and not self._by_namespace:
+            return merged
         for selector in self._by_namespace.get(pod.key.namespace, {}).values():
             if selector.matches(pod.shape.labels):
                 merged = _both(merged, selector)

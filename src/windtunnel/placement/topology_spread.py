@@ -60,13 +60,12 @@ class TopologySpread:
         own = pod.shape.spread
         if own:
             return tuple(one for one in own if one.hard is hard)
-        defaults = [one for one in self.defaults if one.hard is hard]
-        if not defaults:
+        if not self.defaults:
             return ()
         selector = view.selector_of(pod)
         if selector.empty:
             return ()
-        return tuple(replace(one, selector=selector) for one in defaults)
+        return tuple(replace(one, selector=selector) for one in self.defaults if one.hard is hard)
 
     def admit(self, pod: PodView, view: FleetView) -> Admission:
         """Nothing to do without hard constraints."""

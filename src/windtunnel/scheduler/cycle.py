@@ -209,7 +209,7 @@ class Cycle:
     def _case(self, pod: PodView) -> _Case:
         """Return what is known about a pod's shape, learned again where it may have changed."""
         view = self.fleet.view()
-        answers = tuple(one.admit(pod, view) for one in self._restless)
+        answers = tuple([one.admit(pod, view) for one in self._restless])
         epoch = self.fleet.mark().epoch
         key = (pod.shape, pod.owner, pod.node)
         case = self._cases.get(key)

@@ -77,5 +77,7 @@ def heap_ranks(length: int) -> Ints:
 
 def winner(totals: Ints) -> int:
     """Return the place of the winner among feasible nodes in the order of the walk."""
-    keyed = totals * (len(totals) + 1) - heap_ranks(len(totals))
+    count = len(totals)
+    keyed = totals * count
+    keyed -= heap_ranks(count)
     return int(keyed.argmax())
