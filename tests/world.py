@@ -9,7 +9,7 @@ from windtunnel import controllers
 from windtunnel.apiserver.core import Core
 from windtunnel.apiserver.inprocess import LocalClient
 from windtunnel.kernel import Loop, VirtualClock
-from windtunnel.kinds.registry import Catalogue, builtin_kinds
+from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.nodes.played import PlayedNodes
 from windtunnel.store import Store

@@ -10,7 +10,7 @@ import msgspec
 from windtunnel.apiserver.core import Core
 from windtunnel.apiserver.request import Answer, Ask, Frame, Outcome, Reply, Request, Stream, User
 from windtunnel.kernel import VirtualClock
-from windtunnel.kinds.registry import Catalogue, builtin_kinds
+from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
 from windtunnel.machinery.tree import Tree
 from windtunnel.store import Store
 from windtunnel.store.memory import MemoryBackend

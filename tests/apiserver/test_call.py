@@ -7,7 +7,7 @@ import pytest
 from windtunnel.apiserver.call import Call, ReplyWanted, fresh_uid, suffix
 from windtunnel.apiserver.request import Ask, Reply, Request, User
 from windtunnel.apiserver.routes import parse
-from windtunnel.kinds.registry import Catalogue, builtin_kinds
+from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
 
 KIND = Catalogue(builtin_kinds()).by_resource("configmaps")
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.build import GPU, pod
 
-from windtunnel.kinds.pod_resources import base_units
-from windtunnel.kinds.pod_resources import pod_requests as account
+from windtunnel.kinds.pod.requests import base_units
+from windtunnel.kinds.pod.requests import pod_requests as account
 from windtunnel.machinery.tree import Tree
 
 

@@ -14,7 +14,7 @@ TESTED_ELSEWHERE = {
     "__main__.py": "every end-to-end test starts it",
     "errors.py": "a tree of exceptions without behaviour",
     "client/connection.py": "a value without behaviour",
-    "kinds/declared.py": "a declaration without behaviour",
+    "kinds/served/declared.py": "a declaration without behaviour",
     "store/backend.py": "a protocol without behaviour",
     "store/refusals.py": "exceptions without behaviour",
     "client/protocol.py": "a protocol without behaviour",

@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 from tests.kinds.replay import kind_of
 
-from windtunnel.kinds import scale
-from windtunnel.kinds.kind import Context, Kind
-from windtunnel.kinds.metadata import validate_metadata_create, validate_metadata_update
+from windtunnel.kinds.rules.metadata import validate_metadata_create, validate_metadata_update
+from windtunnel.kinds.served.kind import Context, Kind
+from windtunnel.kinds.workload import scale
 from windtunnel.machinery.age import parse_time
 from windtunnel.machinery.errors import ApiError, Invalid
 from windtunnel.machinery.patches import merge_patch

@@ -2,7 +2,7 @@
 
 Only what needs no server is compared: refusals, warnings, what defaulting makes of an object, and
 its table row. ``core_answers.jsonl.gz`` was recorded from kube-apiserver v1.36.3 (see NOTICE in
-``kinds/data``): probes of our own, mostly dry runs, each with the module whose rules it is about.
+``kinds/served/recording``): probes of our own, mostly dry runs, each with the module it is about.
 What admission and allocation add (tolerations, priority, addresses) was taken out of it.
 """
 
@@ -18,12 +18,12 @@ from typing import Any
 
 import pytest
 
-from windtunnel.kinds.catalogue import Catalogue
-from windtunnel.kinds.kind import Context, Kind
-from windtunnel.kinds.metadata import validate_metadata_create, validate_metadata_update
-from windtunnel.kinds.pod_update import validate_ephemeral_update, validate_resize
-from windtunnel.kinds.registry import builtin_kinds
-from windtunnel.kinds.service_allocation import assign
+from windtunnel.kinds.network.service_allocation import assign
+from windtunnel.kinds.pod.update import validate_ephemeral_update, validate_resize
+from windtunnel.kinds.rules.metadata import validate_metadata_create, validate_metadata_update
+from windtunnel.kinds.served.catalogue import Catalogue
+from windtunnel.kinds.served.kind import Context, Kind
+from windtunnel.kinds.served.registry import builtin_kinds
 from windtunnel.machinery.errors import ApiError, Invalid
 from windtunnel.machinery.patches import merge_patch, strategic_patch
 from windtunnel.machinery.schema import decode_check, fill_defaults

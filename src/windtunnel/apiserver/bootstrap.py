@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import Final
 
 from windtunnel.apiserver.call import fresh_uid
-from windtunnel.apiserver.objects import Objects, shaped
-from windtunnel.apiserver.validation import settle
+from windtunnel.apiserver.verbs.objects import Objects, shaped
+from windtunnel.apiserver.verbs.validation import settle
 from windtunnel.kernel.clock import Clock, rfc3339
-from windtunnel.kinds import recorded
-from windtunnel.kinds.kind import Kind
-from windtunnel.kinds.registry import Catalogue
+from windtunnel.kinds.served import recorded
+from windtunnel.kinds.served.kind import Kind
+from windtunnel.kinds.served.registry import Catalogue
 from windtunnel.machinery.tree import Key, Tree, key_of
 
 _LEFT_OUT: Final = frozenset(

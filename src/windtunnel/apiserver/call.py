@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from windtunnel.apiserver.negotiation import Form
+from windtunnel.apiserver.forms.negotiation import Form
 from windtunnel.apiserver.request import Ask, Reply, Request, User
 from windtunnel.apiserver.routes import Route
 from windtunnel.kernel.clock import rfc3339
-from windtunnel.kinds.kind import Kind
+from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.tree import Tree
 
 _SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"

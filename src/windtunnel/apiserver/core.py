@@ -10,38 +10,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from windtunnel.apiserver.access.authentication import Authenticator, impersonated
+from windtunnel.apiserver.access.authorization import Authorizer, asked_by
+from windtunnel.apiserver.access.rbac import Rbac
+from windtunnel.apiserver.access.reviews import Reviews
+from windtunnel.apiserver.access.token_requests import TokenRequests
+from windtunnel.apiserver.access.tokens import Signer
 from windtunnel.apiserver.admission import Admission, plugins
-from windtunnel.apiserver.authentication import Authenticator, impersonated
-from windtunnel.apiserver.authorization import Authorizer, asked_by
-from windtunnel.apiserver.binding import Binding
 from windtunnel.apiserver.bootstrap import bootstrap
 from windtunnel.apiserver.call import Call, ReplyWanted
 from windtunnel.apiserver.custom import Customs
-from windtunnel.apiserver.deleting import Deleting
-from windtunnel.apiserver.discovery import Discovery
-from windtunnel.apiserver.evicting import Evicting
-from windtunnel.apiserver.negotiation import Form, accepted
-from windtunnel.apiserver.node_calls import NODE_CALLS, NodeCalls
-from windtunnel.apiserver.objects import Objects
-from windtunnel.apiserver.openapi import OpenApi
-from windtunnel.apiserver.ownership import default_manager
-from windtunnel.apiserver.patching import Patching
-from windtunnel.apiserver.rbac import Rbac
-from windtunnel.apiserver.reading import Reading
-from windtunnel.apiserver.rendering import Tables, refusal_answer, text_answer
+from windtunnel.apiserver.describing.discovery import Discovery
+from windtunnel.apiserver.describing.openapi import OpenApi
+from windtunnel.apiserver.describing.server_paths import ServerPaths
+from windtunnel.apiserver.forms.negotiation import Form, accepted
+from windtunnel.apiserver.forms.rendering import Tables, refusal_answer, text_answer
 from windtunnel.apiserver.request import BODY_LIMIT, Answer, Outcome, Request, User
-from windtunnel.apiserver.reviews import Reviews
 from windtunnel.apiserver.routes import Route, parse
-from windtunnel.apiserver.scaling import Scaling
-from windtunnel.apiserver.server_paths import ServerPaths
-from windtunnel.apiserver.token_requests import TokenRequests
-from windtunnel.apiserver.tokens import Signer
-from windtunnel.apiserver.verbs import Verbs
-from windtunnel.apiserver.watching import Watching
-from windtunnel.apiserver.writing import Writing
+from windtunnel.apiserver.subresources.binding import Binding
+from windtunnel.apiserver.subresources.evicting import Evicting
+from windtunnel.apiserver.subresources.node_calls import NODE_CALLS, NodeCalls
+from windtunnel.apiserver.subresources.scaling import Scaling
+from windtunnel.apiserver.verbs.deleting import Deleting
+from windtunnel.apiserver.verbs.dispatch import Verbs
+from windtunnel.apiserver.verbs.objects import Objects
+from windtunnel.apiserver.verbs.ownership import default_manager
+from windtunnel.apiserver.verbs.patching import Patching
+from windtunnel.apiserver.verbs.reading import Reading
+from windtunnel.apiserver.verbs.watching import Watching
+from windtunnel.apiserver.verbs.writing import Writing
 from windtunnel.kernel.clock import Clock
-from windtunnel.kinds.kind import Kind
-from windtunnel.kinds.registry import Catalogue
+from windtunnel.kinds.served.kind import Kind
+from windtunnel.kinds.served.registry import Catalogue
 from windtunnel.machinery.errors import (
     ApiError,
     MethodNotAllowed,

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from windtunnel.apiserver.jsonpath import find
+from windtunnel.apiserver.forms.jsonpath import find
 from windtunnel.kernel.clock import Clock
-from windtunnel.kinds.definition_conditions import CLEANUP_FINALIZER, established_status
-from windtunnel.kinds.kind import Column, Context, Kind, Rules, Subresource
-from windtunnel.kinds.registry import Catalogue
+from windtunnel.kinds.extension.definition_conditions import CLEANUP_FINALIZER, established_status
+from windtunnel.kinds.served.kind import Column, Context, Kind, Rules, Subresource
+from windtunnel.kinds.served.registry import Catalogue
 from windtunnel.machinery.age import age
 from windtunnel.machinery.schema import (
     Structure,

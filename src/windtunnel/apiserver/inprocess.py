@@ -10,23 +10,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
-from windtunnel.apiserver.authentication import AUTHENTICATED, MASTERS
+from windtunnel.apiserver.access.authentication import AUTHENTICATED, MASTERS
 from windtunnel.apiserver.call import Call, ReplyWanted
 from windtunnel.apiserver.core import Core
-from windtunnel.apiserver.negotiation import Form
-from windtunnel.apiserver.options import DeleteOptions
-from windtunnel.apiserver.ownership import ignored
-from windtunnel.apiserver.patching import STATUS_FIELDS
+from windtunnel.apiserver.forms.negotiation import Form
+from windtunnel.apiserver.forms.options import DeleteOptions
+from windtunnel.apiserver.forms.selection import Selection, select
 from windtunnel.apiserver.request import Ask, Reply, Request, User
 from windtunnel.apiserver.routes import Route
-from windtunnel.apiserver.selection import Selection, select
-from windtunnel.apiserver.validation import set_defaults, settle, settle_status
-from windtunnel.apiserver.writing import Written
+from windtunnel.apiserver.verbs.ownership import ignored
+from windtunnel.apiserver.verbs.patching import STATUS_FIELDS
+from windtunnel.apiserver.verbs.validation import set_defaults, settle, settle_status
+from windtunnel.apiserver.verbs.writing import Written
 from windtunnel.client import Change, Deliver, Write
 from windtunnel.client.protocol import ChangeType
 from windtunnel.errors import BrokenInvariant
 from windtunnel.kernel import Parked
-from windtunnel.kinds.kind import Kind
+from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.apply import apply_patch
 from windtunnel.machinery.errors import ApiError, NotFound
 from windtunnel.machinery.patches import merge_patch, strategic_patch

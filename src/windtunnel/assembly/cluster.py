@@ -18,11 +18,11 @@ from typing import Final, Protocol
 
 import msgspec
 
+from windtunnel.apiserver.access.tokens import Signer
 from windtunnel.apiserver.core import Core
 from windtunnel.apiserver.edge import Certificates, Server
 from windtunnel.apiserver.inprocess import LocalClient
 from windtunnel.apiserver.request import User
-from windtunnel.apiserver.tokens import Signer
 from windtunnel.assembly.certificates import Keyring
 from windtunnel.assembly.drive import Drive
 from windtunnel.assembly.pools import provide_pool
@@ -32,7 +32,7 @@ from windtunnel.client import kubeconfig
 from windtunnel.client.connection import Connection
 from windtunnel.errors import BrokenInvariant
 from windtunnel.kernel import Loop, WallClock
-from windtunnel.kinds.registry import Catalogue, builtin_kinds
+from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
 from windtunnel.machinery.tree import Key
 from windtunnel.store import Store
 from windtunnel.telemetry import Log

@@ -15,7 +15,7 @@ from typing import Final
 
 import uvloop
 
-from windtunnel.apiserver.authentication import read_tokens
+from windtunnel.apiserver.access.authentication import read_tokens
 from windtunnel.apiserver.request import User
 from windtunnel.assembly.certificates import provide
 from windtunnel.assembly.cluster import Cluster, Ready

@@ -2,8 +2,8 @@
 
 All calls are synchronous. Refusals are ``machinery.errors.ApiError``; a write that must wait for a
 webhook raises ``kernel.Parked``. A tree that is returned belongs to the caller. A resource is named
-by its group and plural, ``"pods"`` or ``"deployments.apps"`` (``Kind.resource``); the client speaks
-the kind's preferred version unless the resource names one: ``"horizontalpodautoscalers.autoscaling/v1"``.
+by its plural and group, ``"pods"`` or ``"deployments.apps"`` (``Kind.resource``); the client speaks
+the kind's preferred version unless the resource names one (``"leases.coordination.k8s.io/v1"``).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Write:
     resource: str
     key: Key
     body: Tree
-    """The object, patch (merge or strategic by kind) or Binding target; DeleteOptions for delete."""
+    """The object, the patch (merge or strategic by kind), the Binding, or DeleteOptions."""
 
 
 class Client(Protocol):
@@ -111,6 +111,6 @@ class Client(Protocol):
         """Deliver what exists (ADDED), SYNCED, then every change in order; returns how to stop.
 
         In-process delivery happens inside the write, before the writer's call returns. Over HTTP a
-        thread reads and ``kernel.Loop.post`` hands over; a lost watch is resumed or, when history is
-        gone, relisted (then a DELETED is delivered for what vanished).
+        thread reads and ``kernel.Loop.post`` hands over; a lost watch is resumed or, when history
+        is gone, relisted (then a DELETED is delivered for what vanished).
         """

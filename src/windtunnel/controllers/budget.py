@@ -11,11 +11,11 @@ from typing import Final
 
 from windtunnel.client import Client
 from windtunnel.controllers.controller import write_status
+from windtunnel.controllers.deployment.rollout import portion
 from windtunnel.controllers.events import Recorder, Subject
 from windtunnel.controllers.pods import seconds
 from windtunnel.controllers.replicaset import selector_of
 from windtunnel.controllers.resources import Resources
-from windtunnel.controllers.rollout import portion
 from windtunnel.controllers.sources import Sources
 from windtunnel.controllers.views import (
     BudgetSpec,

@@ -12,14 +12,14 @@ from typing import Final
 from windtunnel.client import Client
 from windtunnel.client.protocol import ChangeType
 from windtunnel.controllers.controller import write_status
-from windtunnel.controllers.graph import Graph, Node
+from windtunnel.controllers.garbage.graph import Graph, Node
 from windtunnel.controllers.pods import seconds
 from windtunnel.controllers.resources import Resources
 from windtunnel.controllers.sources import Sources
 from windtunnel.controllers.views import PodView, QuotaView
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
-from windtunnel.kinds.kind import Kind
-from windtunnel.kinds.quota_usage import matches_scopes, usage_of
+from windtunnel.kinds.rules.quota_usage import matches_scopes, usage_of
+from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.quantity import ZERO, Quantity
 from windtunnel.machinery.tree import Key, Tree, dig
 

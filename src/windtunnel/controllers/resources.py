@@ -9,9 +9,9 @@ import msgspec
 
 from windtunnel.client import Client
 from windtunnel.client.cache import Cache
-from windtunnel.kinds.catalogue import Catalogue
-from windtunnel.kinds.kind import Kind
-from windtunnel.kinds.registry import builtin_kinds
+from windtunnel.kinds.served.catalogue import Catalogue
+from windtunnel.kinds.served.kind import Kind
+from windtunnel.kinds.served.registry import builtin_kinds
 from windtunnel.machinery.tree import Key
 
 _NEEDED: Final = frozenset({"get", "list", "watch", "delete"})

@@ -9,24 +9,24 @@ from windtunnel.client import Client
 from windtunnel.controllers.budget import Budgets
 from windtunnel.controllers.claim_protection import ClaimProtection
 from windtunnel.controllers.controller import Controller
-from windtunnel.controllers.deployment import Deployments
+from windtunnel.controllers.deployment.reconciler import Deployments
 from windtunnel.controllers.events import Recorder
-from windtunnel.controllers.garbage import GarbageCollector
-from windtunnel.controllers.graph import Graph
-from windtunnel.controllers.job import Jobs
-from windtunnel.controllers.job_afterwards import FinishedJobs, JobOrphans
+from windtunnel.controllers.garbage.collector import GarbageCollector
+from windtunnel.controllers.garbage.graph import Graph
+from windtunnel.controllers.job.afterwards import FinishedJobs, JobOrphans
+from windtunnel.controllers.job.reconciler import Jobs
 from windtunnel.controllers.namespace import Namespaces
-from windtunnel.controllers.node_health import NodeHealth
-from windtunnel.controllers.node_metadata import NodeMetadata
-from windtunnel.controllers.node_taints import ExecutionTaints, SchedulingTaints
-from windtunnel.controllers.pod_gc import PodGarbage
+from windtunnel.controllers.node.eviction import TaintEvictions
+from windtunnel.controllers.node.health import NodeHealth
+from windtunnel.controllers.node.metadata import NodeMetadata
+from windtunnel.controllers.node.pod_gc import PodGarbage
+from windtunnel.controllers.node.taints import ExecutionTaints, SchedulingTaints
 from windtunnel.controllers.quota import Quotas
 from windtunnel.controllers.replicaset import ReplicaSets
 from windtunnel.controllers.resources import Resources
 from windtunnel.controllers.serviceaccount import RootCertificates, ServiceAccounts
 from windtunnel.controllers.settings import Settings
 from windtunnel.controllers.sources import Sources
-from windtunnel.controllers.taint_eviction import TaintEvictions
 from windtunnel.kernel import Loop, Worker
 
 Report = Callable[[str, Any, Exception], None]

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from windtunnel.kinds import checks
-from windtunnel.kinds.checks import IMMUTABLE
-from windtunnel.kinds.declared import Declared
-from windtunnel.kinds.kind import Rules
+from windtunnel.kinds.rules import checks
+from windtunnel.kinds.rules.checks import IMMUTABLE
+from windtunnel.kinds.served.declared import Declared
+from windtunnel.kinds.served.kind import Rules
 from windtunnel.machinery import names
 from windtunnel.machinery.age import age
 from windtunnel.machinery.tree import Tree, dig

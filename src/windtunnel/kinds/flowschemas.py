@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from windtunnel.kinds import checks
-from windtunnel.kinds.declared import Declared
-from windtunnel.kinds.kind import Rules
+from windtunnel.kinds.rules import checks
+from windtunnel.kinds.served.declared import Declared
+from windtunnel.kinds.served.kind import Rules
 from windtunnel.machinery import names
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import (

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from windtunnel.kinds import checks
-from windtunnel.kinds.declared import Declared
-from windtunnel.kinds.kind import Context, Rules
+from windtunnel.kinds.rules import checks
+from windtunnel.kinds.served.declared import Declared
+from windtunnel.kinds.served.kind import Context, Rules
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import (
     Violation,

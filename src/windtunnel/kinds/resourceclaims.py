@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from windtunnel.kinds import checks
-from windtunnel.kinds.declared import Declared
-from windtunnel.kinds.device_requests import (
+from windtunnel.kinds.rules import checks
+from windtunnel.kinds.rules.device_requests import (
     default_devices,
     each_of,
     validate_configuration,
     validate_devices,
     validate_selectors,
 )
-from windtunnel.kinds.kind import Rules
-from windtunnel.kinds.metadata import validate_template_metadata
-from windtunnel.kinds.resource_names import is_extended
+from windtunnel.kinds.rules.metadata import validate_template_metadata
+from windtunnel.kinds.rules.resource_names import is_extended
+from windtunnel.kinds.served.declared import Declared
+from windtunnel.kinds.served.kind import Rules
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import Violation, forbidden, invalid, required
 

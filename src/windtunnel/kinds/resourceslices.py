@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from windtunnel.kinds import checks
-from windtunnel.kinds.declared import Declared
-from windtunnel.kinds.device_requests import (
+from windtunnel.kinds.pod.scheduling import validate_node_selector
+from windtunnel.kinds.rules import checks
+from windtunnel.kinds.rules.device_requests import (
     TAINT_EFFECTS,
     each_of,
     validate_attribute_name,
     validate_driver,
 )
-from windtunnel.kinds.kind import Rules
-from windtunnel.kinds.pod_scheduling import validate_node_selector
+from windtunnel.kinds.served.declared import Declared
+from windtunnel.kinds.served.kind import Rules
 from windtunnel.machinery import names
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import Violation, invalid, required, too_long

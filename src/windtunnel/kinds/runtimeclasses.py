@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from windtunnel.kinds import checks
-from windtunnel.kinds.declared import Declared
-from windtunnel.kinds.kind import Rules
-from windtunnel.kinds.metadata import validate_labels
-from windtunnel.kinds.pod_scheduling import validate_tolerations
-from windtunnel.kinds.resource_names import validate_requirements
+from windtunnel.kinds.pod.scheduling import validate_tolerations
+from windtunnel.kinds.rules import checks
+from windtunnel.kinds.rules.metadata import validate_labels
+from windtunnel.kinds.rules.resource_names import validate_requirements
+from windtunnel.kinds.served.declared import Declared
+from windtunnel.kinds.served.kind import Rules
 from windtunnel.machinery import names
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import Violation, duplicate

@@ -18,8 +18,8 @@ from windtunnel.client.protocol import Change, ChangeType
 from windtunnel.fleet import PodView
 from windtunnel.kernel import VirtualClock
 from windtunnel.kernel.clock import parse_rfc3339, rfc3339
-from windtunnel.kinds.kind import Context, Kind
-from windtunnel.kinds.registry import builtin_kinds
+from windtunnel.kinds.served.kind import Context, Kind
+from windtunnel.kinds.served.registry import builtin_kinds
 from windtunnel.machinery.schema import fill_defaults
 from windtunnel.machinery.tree import Key, Tree, decode, dig, encode, key_of
 from windtunnel.parity.report import Outcome, Report, differences

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from windtunnel.apiserver.call import Attempt
-from windtunnel.kinds.kind import Kind
+from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.errors import Forbidden
 
 Say = Callable[[Attempt], None]

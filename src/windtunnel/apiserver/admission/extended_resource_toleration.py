@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from windtunnel.apiserver.call import Attempt
-from windtunnel.kinds.kind import Kind
-from windtunnel.kinds.resource_names import is_extended
+from windtunnel.kinds.rules.resource_names import is_extended
+from windtunnel.kinds.served.kind import Kind
 
 
 class ExtendedResourceToleration:

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from windtunnel.apiserver.admission.chain import forbid
 from windtunnel.apiserver.call import Attempt
-from windtunnel.kinds.kind import Kind
-from windtunnel.kinds.pod_resources import Amounts, amounts, container_amounts
+from windtunnel.kinds.pod.requests import Amounts, amounts, container_amounts
+from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.quantity import Quantity, parse
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.store import Store

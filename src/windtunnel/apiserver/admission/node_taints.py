@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from windtunnel.apiserver.call import Attempt
-from windtunnel.kinds.kind import Kind
+from windtunnel.kinds.served.kind import Kind
 
 _KEY: Final = "node.kubernetes.io/not-ready"
 

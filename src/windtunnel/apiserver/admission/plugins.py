@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from windtunnel.apiserver.access.authorization import Authorizer
+from windtunnel.apiserver.access.rbac import Rbac
 from windtunnel.apiserver.admission.chain import Plugin
 from windtunnel.apiserver.admission.extended_resource_toleration import (
     ExtendedResourceToleration,
@@ -20,8 +22,6 @@ from windtunnel.apiserver.admission.storage import DefaultStorageClass, StorageP
 from windtunnel.apiserver.admission.toleration_seconds import DefaultTolerationSeconds
 from windtunnel.apiserver.admission.unenforced_policies import UnenforcedPolicies
 from windtunnel.apiserver.admission.webhooks import Webhooks
-from windtunnel.apiserver.authorization import Authorizer
-from windtunnel.apiserver.rbac import Rbac
 from windtunnel.store import Store
 
 

@@ -10,7 +10,7 @@ from typing import Final
 from windtunnel.apiserver.admission.chain import forbid
 from windtunnel.apiserver.admission.pod_security_checks import violations
 from windtunnel.apiserver.call import Attempt
-from windtunnel.kinds.kind import Kind
+from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.tree import Key, Tree, dig
 from windtunnel.store import Store
 

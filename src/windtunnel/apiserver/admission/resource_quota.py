@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from windtunnel.apiserver.admission.chain import forbid
 from windtunnel.apiserver.call import Attempt
-from windtunnel.kinds.kind import Kind
-from windtunnel.kinds.quota_usage import Usage, matches_scopes, unstated, usage_of
+from windtunnel.kinds.rules.quota_usage import Usage, matches_scopes, unstated, usage_of
+from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.quantity import ZERO, Quantity, parse
 from windtunnel.machinery.tree import Tree, encode
 from windtunnel.store import Store, Version

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from windtunnel.apiserver.authorization import Authorizer
+from windtunnel.apiserver.access.authorization import Authorizer
+from windtunnel.apiserver.access.rbac import GROUP, Asked, Rbac, Rule
 from windtunnel.apiserver.call import Attempt
-from windtunnel.apiserver.rbac import GROUP, Asked, Rbac, Rule
-from windtunnel.kinds.kind import Kind
+from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.errors import NotFound
 
 _ROLES: Final = ("roles", "clusterroles")

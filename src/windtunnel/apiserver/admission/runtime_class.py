@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from windtunnel.apiserver.admission.chain import forbid
 from windtunnel.apiserver.call import Attempt
-from windtunnel.kinds.kind import Kind
+from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.quantity import compare
 from windtunnel.machinery.tree import Key, Tree, dig
 from windtunnel.store import Store

@@ -8,7 +8,7 @@ import msgspec
 
 from windtunnel.apiserver.admission.chain import forbid
 from windtunnel.apiserver.call import Attempt, suffix
-from windtunnel.kinds.kind import Kind
+from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.store import Store
 

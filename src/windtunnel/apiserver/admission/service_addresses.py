@@ -10,9 +10,9 @@ import ipaddress
 from typing import Final
 
 from windtunnel.apiserver.call import Attempt
-from windtunnel.kinds.kind import Kind
-from windtunnel.kinds.service_addresses import HEADLESS
-from windtunnel.kinds.service_allocation import assign
+from windtunnel.kinds.network.service_addresses import HEADLESS
+from windtunnel.kinds.network.service_allocation import assign
+from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.errors import InternalError, Invalid
 from windtunnel.machinery.tree import Key, dig
 from windtunnel.store import Store, Version

@@ -15,7 +15,7 @@ from typing import Any, Final
 from windtunnel.apiserver.admission.webhook_rules import matches_rules, service_url
 from windtunnel.apiserver.call import Attempt
 from windtunnel.apiserver.request import Ask, Reply
-from windtunnel.kinds.kind import Kind
+from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.errors import ApiError, BadRequest, InternalError
 from windtunnel.machinery.patches import json_patch
 from windtunnel.machinery.selectors import LabelSelector

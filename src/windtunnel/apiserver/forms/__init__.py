@@ -1,0 +1,1 @@
+"""How bodies are read and answers are written: media types, tables, options, selectors."""

@@ -1,0 +1,1 @@
+"""What can be done to an object, for every kind alike."""

@@ -1,0 +1,210 @@
+"""Patches: JSON, merge, strategic merge, and server-side apply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import msgspec
+
+from windtunnel.apiserver.call import Call
+from windtunnel.apiserver.forms.bodies import MalformedBody, go_json_error, read_yaml
+from windtunnel.apiserver.forms.negotiation import patch_form
+from windtunnel.apiserver.forms.options import WriteOptions, write_options
+from windtunnel.apiserver.verbs.objects import Objects
+from windtunnel.apiserver.verbs.ownership import ignored
+from windtunnel.apiserver.verbs.validation import check_patched, set_defaults, settle
+from windtunnel.apiserver.verbs.writing import (
+    Writing,
+    Written,
+    place,
+    require_name,
+    require_namespace,
+)
+from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.apply import apply_patch
+from windtunnel.machinery.errors import BadRequest, Conflict
+from windtunnel.machinery.patches import json_patch, merge_patch, strategic_patch
+from windtunnel.machinery.patches.refusals import go_text
+from windtunnel.machinery.tree import Key, Tree, decode
+
+STATUS_FIELDS: Final = frozenset({"kind", "apiVersion", "metadata", "status"})
+Shown = Callable[[], str]
+"""Prints what an error shows of a patch."""
+_sorted = msgspec.json.Encoder(order="sorted")
+
+
+def _quoted(text: str) -> str:
+    return msgspec.json.encode(text).decode()
+
+
+class Patching:
+    """Answers PATCH."""
+
+    def __init__(self, objects: Objects, writing: Writing) -> None:
+        self._objects = objects
+        self._writing = writing
+
+    def patch(self, call: Call, subresource: str = "") -> Written:
+        """Patch the object named in the path.
+
+        Raises:
+            ApiError: The patch is malformed, does not fit, or somebody refuses its result.
+        """
+        request = call.request
+        form = patch_form(request.content_type, strategic=not call.kind.custom)
+        options = write_options(request.query, "PatchOptions", apply=form == "apply")
+        call.dry_run, call.validation = options.dry_run, options.validation
+        if form == "apply":
+            return self._apply(call, subresource, options)
+        change = self.change(form, call.kind, request.body)
+
+        def changed(old: Tree) -> Tree:
+            new, shown = change(old)
+            metadata = new.get("metadata")
+            place_patched(call, new, metadata)
+            check_patched(call, new, shown, status_only=subresource == "status")
+            set_defaults(call.kind, new)
+            return new
+
+        return self._writing.update(
+            call,
+            changed,
+            options=options.tree("PatchOptions"),
+            subresource=subresource,
+            status_only=subresource == "status" and touches_status_only(form, request.body),
+        )
+
+    def change(self, form: str, kind: Kind, body: bytes) -> Callable[[Tree], tuple[Tree, Shown]]:
+        """Return how a patch changes an object, and what an error prints of the result.
+
+        Raises:
+            BadRequest: The patch is malformed.
+        """
+        try:
+            patch = decode(body)
+        except ValueError:
+            raise BadRequest(f"error decoding patch: {go_json_error(body)}") from None
+        if form == "json":
+            return partial(_merged, json_patch, patch)
+        if form == "merge":
+            return partial(_merged, merge_patch, patch)
+        structure = kind.structure()
+
+        def strategic(old: Tree) -> tuple[Tree, Shown]:
+            new = strategic_patch(old, decode(body), structure)
+            return new, lambda: _quoted(go_text(patch))
+
+        return strategic
+
+    def _apply(self, call: Call, subresource: str, options: WriteOptions) -> Written:
+        kind = call.kind
+        applied = read_applied(call)
+        call.manager = options.manager
+        present = self._objects.find(kind, Key(call.namespace, call.route.name))
+        uid = applied["metadata"].get("uid")
+        if present is None and uid:
+            raise Conflict.of(
+                kind.plural,
+                kind.group,
+                call.route.name,
+                f"uid mismatch: the provided object specified uid {uid}, and no existing object "
+                "was found",
+            )
+        common = {
+            "manager": options.manager,
+            "force": options.force,
+            "api_version": kind.api_version,
+            "subresource": subresource,
+            "now": call.timestamp,
+            "ignore": ignored(kind, subresource),
+        }
+        if present is None and not subresource:
+            applied["metadata"].pop("resourceVersion", None)
+            tree = apply_patch(None, applied, kind.structure(), **common)
+            tree["kind"], tree["apiVersion"] = kind.kind, kind.api_version
+            settle(kind, tree)
+            return self._writing.create(
+                call, tree, options=options.tree("PatchOptions"), own=_owned_already
+            )
+
+        def changed(old: Tree) -> Tree:
+            new = apply_patch(old, applied, kind.structure(), **common)
+            place_patched(call, new, new.get("metadata"))
+            settle(kind, new)
+            return new
+
+        return self._writing.update(
+            call,
+            changed,
+            options=options.tree("PatchOptions"),
+            subresource=subresource,
+            own=_owned_already_update,
+        )
+
+
+def touches_status_only(form: str, body: bytes) -> bool:
+    """Whether a patch speaks of nothing but metadata and status."""
+    if form not in ("merge", "strategic"):
+        return False
+    patch = decode(body)
+    return isinstance(patch, dict) and patch.keys() <= STATUS_FIELDS
+
+
+def _merged(merge: Callable[[Tree, Any], Tree], patch: Any, old: Tree) -> tuple[Tree, Shown]:
+    new = merge(old, patch)
+    return new, lambda: _quoted(_sorted.encode(new).decode())
+
+
+def _owned_already(_: Call, __: Tree) -> None:
+    return None
+
+
+def _owned_already_update(_: Call, __: Tree, ___: Tree, ____: str) -> None:
+    return None
+
+
+def place_patched(call: Call, new: Tree, metadata: Any) -> None:
+    """Refuse a result that names another object than the path."""
+    if isinstance(metadata, dict) or metadata is None:
+        if metadata:
+            place(call, new)
+        require_name(call, new)
+
+
+def read_applied(call: Call) -> Tree:
+    """Return the configuration in an apply's body.
+
+    Raises:
+        BadRequest: It is no YAML, no object, or names another object.
+    """
+    kind = call.kind
+    try:
+        applied = read_yaml(call.request.body)
+    except MalformedBody as problem:
+        raise BadRequest(f"error decoding YAML: {problem}") from None
+    if not isinstance(applied, dict):
+        applied = {}
+    given, version = applied.get("kind") or "", applied.get("apiVersion") or ""
+    if not given or not version:
+        group, _, short = version.rpartition("/")
+        raise BadRequest(f"invalid object type: {group}/{short}, Kind={given}")
+    if (given, version) != (kind.kind, kind.api_version):
+        raise BadRequest(
+            f"invalid object type: {kind.group}/{kind.version}, Kind={kind.kind}"
+            if given == kind.kind
+            else f"invalid object type: {_gvk(version, given)}"
+        )
+    if not isinstance(applied.get("metadata"), dict):
+        applied["metadata"] = {}
+    if applied["metadata"].get("managedFields"):
+        raise BadRequest("metadata.managedFields must be nil")
+    require_namespace(call, applied["metadata"])
+    require_name(call, applied)
+    return applied
+
+
+def _gvk(api_version: str, kind: str) -> str:
+    group, _, version = api_version.rpartition("/")
+    return f"{group}/{version}, Kind={kind}"

@@ -1,0 +1,141 @@
+"""Turns a request's body into an object whose shape is sound, warning of what it drops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from windtunnel.apiserver.call import Call
+from windtunnel.apiserver.forms.bodies import cannot_handle, read_object
+from windtunnel.apiserver.forms.negotiation import JSON, body_form
+from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.errors import BadRequest, Invalid
+from windtunnel.machinery.schema import decode_check, duplicate_fields, fill_defaults, read_custom
+from windtunnel.machinery.tree import Tree
+from windtunnel.machinery.violations import Violation
+
+
+def read_body(call: Call, kind: Kind | None = None) -> Tree:
+    """Return the object in the request's body, checked against its shape.
+
+    Args:
+        call: The request; warnings go there.
+        kind: What the body must be, where it is not the path's kind (``Scale``, ``Binding``).
+
+    Raises:
+        BadRequest: It is no such object, or strict validation finds unknown or repeated fields.
+    """
+    wanted = kind or call.kind
+    request = call.request
+    media = body_form(request.content_type)
+    tree = read_object(wanted, media, request.body)
+    doubles: list[str] = []
+    if media == JSON and call.validation != "Ignore" and not call.trusted:
+        doubles = [f'duplicate field "{path}"' for path in duplicate_fields(request.body, tree)]
+    unknown = drop_unknown(wanted, tree)
+    report(call, wanted, [*doubles, *unknown])
+    return tree
+
+
+def drop_unknown(kind: Kind, tree: Tree) -> list[str]:
+    """Drop fields that the kind does not have, and say which.
+
+    Raises:
+        BadRequest: A field is of the wrong type (custom kinds are judged later, by their schema).
+    """
+    read = read_custom if kind.custom else decode_check
+    return read(kind.structure(), tree, kind=kind.kind, version=kind.version).texts()
+
+
+def report(call: Call, kind: Kind, findings: list[str]) -> None:
+    """Refuse, warn of or ignore fields that were dropped, as the client wishes.
+
+    Raises:
+        BadRequest: It wishes to be refused.
+    """
+    if not findings or call.validation == "Ignore":
+        return
+    if call.validation == "Strict":
+        raise cannot_handle(kind, "strict decoding error: " + ", ".join(findings))
+    for finding in findings:
+        call.warn(finding)
+
+
+def set_defaults(kind: Kind, tree: Tree) -> None:
+    """Set the kind's own defaults in an object whose shape has been checked, in place."""
+    kind.rules.default(tree)
+
+
+def settle(kind: Kind, tree: Tree) -> None:
+    """Bring an object that was never decoded into the shape of a decoded one, in place."""
+    if kind.custom:
+        read_custom(kind.structure(), tree, kind=kind.kind, version=kind.version)
+    else:
+        fill_defaults(kind.structure(), tree)
+    set_defaults(kind, tree)
+
+
+def patched_badly(value: str, why: str) -> Invalid:
+    """Return the refusal of a patch whose result is not sound."""
+    shown = Violation("patch", "FieldValueInvalid", f"Invalid value: {value}: {why}")
+    return Invalid("", "", "", [shown])
+
+
+def status_of(tree: Tree) -> Tree:
+    """Return the part of an object that a write to its status can change.
+
+    The rest comes from the stored object, whose shape is known to be sound; for a pod that is most
+    of the work.
+    """
+    return {
+        field: tree[field]
+        for field in ("kind", "apiVersion", "metadata", "status")
+        if field in tree
+    }
+
+
+def settle_status(kind: Kind, tree: Tree) -> None:
+    """Bring a status that was never decoded into the shape of a decoded one, in place."""
+    if not kind.custom:
+        part = status_of(tree)
+        fill_defaults(kind.structure(), part)
+        _take_status(tree, part)
+
+
+def _take_status(tree: Tree, part: Tree) -> None:
+    for field in ("metadata", "status"):
+        if field in part:
+            tree[field] = part[field]
+        else:
+            tree.pop(field, None)
+
+
+def check_patched(
+    call: Call, tree: Tree, shown: Callable[[], str], *, status_only: bool = False
+) -> None:
+    """Check the shape of a patched object, in place.
+
+    Args:
+        call: The request; warnings go there.
+        tree: The object after the patch.
+        shown: Makes what an error prints as the offending value.
+        status_only: Whether nothing but the status of the patched object counts.
+
+    Raises:
+        Invalid: A field is of the wrong type, or unknown under strict validation.
+    """
+    prefix = f'{call.kind.kind} in version "{call.kind.version}" cannot be handled as a '
+    prefix += f"{call.kind.kind}: "
+    try:
+        if status_only and not call.kind.custom:
+            part = status_of(tree)
+            findings = drop_unknown(call.kind, part)
+            _take_status(tree, part)
+        else:
+            findings = drop_unknown(call.kind, tree)
+    except BadRequest as mistake:
+        raise patched_badly(shown(), mistake.message.removeprefix(prefix)) from None
+    if findings and call.validation == "Strict":
+        raise patched_badly(shown(), "strict decoding error: " + ", ".join(findings))
+    if call.validation == "Warn":
+        for finding in findings:
+            call.warn(finding)

@@ -1,0 +1,1 @@
+"""Garbage collection: the graph of owners, and what goes with them."""

@@ -1,0 +1,1 @@
+"""Jobs: which pods they want, when they wait, how they end."""

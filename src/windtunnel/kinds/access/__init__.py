@@ -1,0 +1,1 @@
+"""Who may do what: roles, bindings, service accounts and certificate requests."""

@@ -1,0 +1,1 @@
+"""What extends the API: custom resource definitions, webhooks and admission policies."""

@@ -1,0 +1,1 @@
+"""Services, their addresses and endpoints, ingresses and network policies."""

@@ -1,0 +1,1 @@
+"""Pods, the richest kind: defaults, judgement, changes, status and the arithmetic of requests."""

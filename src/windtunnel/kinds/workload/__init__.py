@@ -1,0 +1,1 @@
+"""What makes pods and scales them: apps, batch, autoscaling and disruption budgets."""

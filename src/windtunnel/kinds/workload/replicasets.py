@@ -1,0 +1,108 @@
+"""Replica sets: a number of equal pods, the hands of deployments.
+
+Source: apps/v1 of v1.36.3.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from windtunnel.kinds.pod.template import (
+    default_template,
+    drop_disabled,
+    template_warnings,
+    validate_template,
+)
+from windtunnel.kinds.rules import checks
+from windtunnel.kinds.rules.checks import none_negative, not_more_than
+from windtunnel.kinds.served.declared import Declared
+from windtunnel.kinds.served.kind import Rules
+from windtunnel.machinery.tree import Tree
+from windtunnel.machinery.violations import Violation
+
+_TEMPLATE: Final = "spec.template"
+
+
+def _default(tree: Tree) -> None:
+    spec = tree.setdefault("spec", {})
+    spec.setdefault("replicas", 1)
+    default_template(spec.setdefault("template", {}))
+    drop_disabled(spec["template"]["spec"])
+
+
+def _empty_status() -> Tree:
+    return {"replicas": 0}
+
+
+def _validate_replica_template(template: Tree) -> list[Violation]:
+    found = validate_template(template, _TEMPLATE)
+    return found + checks.always_restarts(template, _TEMPLATE, "ReplicaSet")
+
+
+def _validate(tree: Tree) -> list[Violation]:
+    spec = tree.get("spec") or {}
+    found = none_negative(spec, "spec", "replicas", "minReadySeconds")
+    # The real server says "deployment" here too.
+    return found + checks.selector_and_template(
+        spec, "spec", _validate_replica_template, empty="deployment"
+    )
+
+
+def _validate_update(new: Tree, old: Tree) -> list[Violation]:
+    selector = (new.get("spec") or {}).get("selector")
+    before = (old.get("spec") or {}).get("selector")
+    return _validate(new) + checks.immutable(selector, before, "spec.selector")
+
+
+def _validate_status(new: Tree, _: Tree) -> list[Violation]:
+    status = new.get("status") or {}
+    found = none_negative(
+        status,
+        "status",
+        "replicas",
+        "fullyLabeledReplicas",
+        "readyReplicas",
+        "availableReplicas",
+        "terminatingReplicas",
+        "observedGeneration",
+    )
+    for key in ("fullyLabeledReplicas", "readyReplicas", "availableReplicas"):
+        found += not_more_than(status, "status", key, "replicas", "status.replicas")
+    return found + not_more_than(
+        status, "status", "availableReplicas", "readyReplicas", "readyReplicas"
+    )
+
+
+def _warnings(new: Tree, old: Tree | None) -> list[str]:
+    template = (new.get("spec") or {}).get("template") or {}
+    if old is None:
+        return checks.name_warnings(new) + template_warnings(template, _TEMPLATE)
+    if template == (old.get("spec") or {}).get("template"):
+        return []
+    return template_warnings(template, _TEMPLATE)
+
+
+def _cells(tree: Tree, now: float) -> list[Any]:
+    spec, status = tree.get("spec") or {}, tree.get("status") or {}
+    return [
+        checks.name_cell(tree),
+        spec.get("replicas", 0),
+        status.get("replicas", 0),
+        status.get("readyReplicas", 0),
+        checks.age_cell(tree, now),
+        *checks.container_cells(spec.get("template") or {}),
+        checks.selector_cell(spec.get("selector")),
+    ]
+
+
+RULES: Final = Rules(
+    default=_default,
+    prepare_create=checks.without_status(_empty_status),
+    prepare_update=checks.keep_status,
+    validate_create=_validate,
+    validate_update=_validate_update,
+    validate_status=_validate_status,
+    warnings=_warnings,
+    cells=_cells,
+)
+DECLARATIONS: Final = {"replicasets.apps": Declared(rules=RULES)}
