@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from windtunnel.machinery import errors
 from windtunnel.machinery.violations import duplicate, forbidden, invalid, not_supported, required
 
@@ -60,3 +62,36 @@ def test_names_are_qualified_by_the_group_only_where_there_is_one() -> None:
         'jobs.batch "j" already exists'
     )
     assert errors.NotFound.resource().to_status()["details"] == {}
+
+
+SENT: dict[str, errors.ApiError] = {
+    "a missing object": errors.NotFound.of("pods", "", "p"),
+    "a missing resource": errors.NotFound.resource(),
+    "a conflict": errors.Conflict.of("pods", "", "p", errors.MODIFIED),
+    "violations": errors.Invalid("Pod", "", "p", [required("spec.a"), required("spec.b")]),
+    "not now": errors.TooManyRequests("later", retry_after_seconds=10),
+}
+
+
+@pytest.mark.parametrize("sent", SENT.values(), ids=SENT)
+def test_a_refusal_is_read_back_as_it_was_sent(sent: errors.ApiError) -> None:
+    got = errors.refusal(sent.to_status())
+
+    assert type(got) is type(sent)
+    assert got.to_status() == sent.to_status()
+    if isinstance(sent, errors.Invalid):
+        assert isinstance(got, errors.Invalid)
+        assert got.violations == sent.violations
+
+
+def test_an_unknown_reason_becomes_the_general_error_of_its_code() -> None:
+    assert isinstance(errors.refusal({"reason": "Strange", "code": 409}), errors.AlreadyExists)
+    assert type(errors.refusal({"code": 418, "message": "tea"})) is errors.ApiError
+
+
+def test_a_stranger_s_kind_of_refusal_is_never_read_back() -> None:
+    class Odd(errors.ApiError):
+        code, reason = 422, "Invalid"
+
+    assert isinstance(errors.refusal({"reason": "Invalid", "code": 422}), errors.Invalid)
+    assert Odd.reason == "Invalid"

@@ -246,16 +246,35 @@ class Timeout(ApiError):
     code, reason = 504, "Timeout"
 
 
+_KINDS: tuple[type[ApiError], ...] = (
+    BadRequest,
+    Unauthorized,
+    Forbidden,
+    NotFound,
+    MethodNotAllowed,
+    NotAcceptable,
+    AlreadyExists,
+    Conflict,
+    Expired,
+    TooLarge,
+    UnsupportedMediaType,
+    Invalid,
+    TooManyRequests,
+    InternalError,
+    ServiceUnavailable,
+    Timeout,
+)
+
+
 def refusal(status: Tree) -> ApiError:
     """Return the error that a ``Status`` of failure spells: the other way of ``to_status``.
 
     An answer of an unknown reason becomes the general error of its code.
     """
     reason, code = str(status.get("reason") or ""), status.get("code") or 500
-    known = {known.reason: known for known in ApiError.__subclasses__()}
-    kind = known.get(reason)
+    kind = next((known for known in _KINDS if known.reason == reason), None)
     if kind is None:
-        kind = next((known for known in ApiError.__subclasses__() if known.code == code), ApiError)
+        kind = next((known for known in _KINDS if known.code == code), ApiError)
     error = kind.__new__(kind)
     details = status.get("details")
     seconds = (details or {}).get("retryAfterSeconds")
