@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from windtunnel.controllers.pods import deletion_cost, pick_victims, slow_start
 from windtunnel.controllers.views import PodView
-from windtunnel.kernel.clock import rfc3339
+from windtunnel.machinery.timestamp import time_text
 
 NOW = 1_800_000_000.0
 
@@ -24,14 +24,14 @@ def pod(
 ) -> PodView:
     conditions: list[dict[str, Any]] = []
     if ready_for is not None:
-        since = rfc3339(NOW - ready_for)
+        since = time_text(NOW - ready_for)
         conditions = [{"type": "Ready", "status": "True", "lastTransitionTime": since}]
     notes = {"controller.kubernetes.io/pod-deletion-cost": cost} if cost else {}
     tree = {
         "metadata": {
             "name": name,
             "uid": name,
-            "creationTimestamp": rfc3339(NOW - age),
+            "creationTimestamp": time_text(NOW - age),
             "annotations": notes,
         },
         "spec": {"nodeName": node},

@@ -21,10 +21,10 @@ from tests.kinds.replay import kind_of
 from windtunnel.kinds.rules.metadata import validate_metadata_create, validate_metadata_update
 from windtunnel.kinds.served.kind import Context, Kind
 from windtunnel.kinds.workload import scale
-from windtunnel.machinery.age import parse_time
 from windtunnel.machinery.errors import ApiError, Invalid
 from windtunnel.machinery.patches import merge_patch
 from windtunnel.machinery.schema import decode_check, fill_defaults
+from windtunnel.machinery.timestamp import parse_time
 from windtunnel.machinery.tree import Tree
 from windtunnel.machinery.violations import Violation
 

@@ -10,10 +10,11 @@ from typing import Final
 from windtunnel.apiserver.call import fresh_uid
 from windtunnel.apiserver.verbs.objects import Objects, shaped
 from windtunnel.apiserver.verbs.validation import settle
-from windtunnel.kernel.clock import Clock, rfc3339
+from windtunnel.kernel.clock import Clock
 from windtunnel.kinds.served import recorded
 from windtunnel.kinds.served.kind import Kind
 from windtunnel.kinds.served.registry import Catalogue
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree, key_of
 
 _LEFT_OUT: Final = frozenset(
@@ -55,7 +56,7 @@ def _write(objects: Objects, kind: Kind, tree: Tree, clock: Clock) -> None:
     if status is not None:
         tree["status"] = status
     metadata = tree["metadata"]
-    metadata["uid"], metadata["creationTimestamp"] = fresh_uid(), rfc3339(clock.now())
+    metadata["uid"], metadata["creationTimestamp"] = fresh_uid(), time_text(clock.now())
     if kind.generation != "none":
         metadata["generation"] = 1
     key = Key(metadata.get("namespace") or "", metadata["name"])

@@ -14,8 +14,8 @@ from typing import Any, Final
 from windtunnel.apiserver.forms.negotiation import Form
 from windtunnel.apiserver.request import Ask, Reply, Request, User
 from windtunnel.apiserver.routes import Route
-from windtunnel.kernel.clock import rfc3339
 from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Tree
 
 _SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
@@ -70,7 +70,7 @@ class Call:
     @property
     def timestamp(self) -> str:
         """The time of the request, as objects carry it."""
-        return rfc3339(self.now)
+        return time_text(self.now)
 
     def mint(self, purpose: str, make: Callable[[], Any]) -> Any:
         """Return what was minted for this purpose, minting it at the first time of asking."""

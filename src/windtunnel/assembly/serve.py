@@ -24,7 +24,7 @@ from windtunnel.assembly.state import DATABASE, Folder, open_data
 from windtunnel.client import kubeconfig
 from windtunnel.errors import ClusterError, DataError, UsageError
 from windtunnel.kernel import WallClock
-from windtunnel.kernel.clock import rfc3339_micro
+from windtunnel.machinery.timestamp import micro_time_text
 from windtunnel.store import Store
 from windtunnel.store.backend import Backend
 from windtunnel.telemetry import Log
@@ -127,4 +127,4 @@ def _log(folder: Folder, clock: WallClock, held: ExitStack, *, echo: bool) -> Lo
         if echo:
             sys.stderr.write(line)
 
-    return Log(write, lambda: rfc3339_micro(clock.now()))
+    return Log(write, lambda: micro_time_text(clock.now()))

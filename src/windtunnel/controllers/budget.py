@@ -30,7 +30,7 @@ from windtunnel.controllers.views import (
     find_condition,
 )
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
-from windtunnel.kernel.clock import rfc3339
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree, dig
 
 RESOURCE: Final = "poddisruptionbudgets.policy"
@@ -269,7 +269,7 @@ def _with_condition(
     now: float,
 ) -> tuple[Condition, ...]:
     old = find_condition(budget.status.conditions, ALLOWED)
-    since = rfc3339(now)
+    since = time_text(now)
     if old is not None and old.status == status:
         since = old.last_transition_time or since
     fresh = Condition(

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 from windtunnel.client import Client
 from windtunnel.kernel import Loop, Parked
-from windtunnel.kernel.clock import rfc3339
 from windtunnel.machinery.errors import ApiError, NotFound
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree
 
 _SIMILAR: Final = 10
@@ -133,7 +133,7 @@ class Recorder:
 
     def _count_up(self, known: _Written, message: str, when: float) -> bool:
         """Raise the count of an event; False when it is gone."""
-        patch = {"count": known.count + 1, "lastTimestamp": rfc3339(when), "message": message}
+        patch = {"count": known.count + 1, "lastTimestamp": time_text(when), "message": message}
         try:
             self._client.patch("events", known.key, patch)
         except NotFound:
@@ -165,8 +165,8 @@ class Recorder:
             "reason": reason,
             "message": message,
             "source": {"component": self.component},
-            "firstTimestamp": rfc3339(when),
-            "lastTimestamp": rfc3339(when),
+            "firstTimestamp": time_text(when),
+            "lastTimestamp": time_text(when),
             "count": 1,
             "type": type_,
             "eventTime": None,

@@ -18,8 +18,8 @@ from windtunnel.controllers.resources import Resources
 from windtunnel.controllers.sources import Sources
 from windtunnel.controllers.views import Condition, NamespaceView, find_condition
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
-from windtunnel.kernel.clock import rfc3339
 from windtunnel.machinery.errors import ApiError, MethodNotAllowed, NotFound
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree, dig, key_of
 
 RESOURCE: Final = "namespaces"
@@ -208,7 +208,7 @@ def _condition(
     type_, bad_reason, bad, good_reason, good = verdict
     status, reason, message = ("True", bad_reason, bad) if bad else ("False", good_reason, good)
     old = find_condition(present, type_)
-    since = old.last_transition_time if old is not None and old.status == status else rfc3339(now)
+    since = old.last_transition_time if old is not None and old.status == status else time_text(now)
     return Condition(
         type=type_, status=status, reason=reason, message=message, last_transition_time=since
     )

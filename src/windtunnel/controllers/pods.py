@@ -14,8 +14,8 @@ from typing import Final
 from windtunnel.client import Client
 from windtunnel.controllers.events import Recorder, Subject
 from windtunnel.controllers.views import PodView, find_condition
-from windtunnel.kernel.clock import parse_rfc3339
 from windtunnel.machinery.errors import ApiError, Forbidden, NotFound
+from windtunnel.machinery.timestamp import parse_time
 from windtunnel.machinery.tree import Key, Tree, dig
 
 AT_ONCE: Final = 20
@@ -121,7 +121,7 @@ def available(pod: PodView, min_ready_seconds: int, now: float) -> bool:
 
 def seconds(time: str | None) -> float | None:
     """Return a time of the API in seconds since the epoch, or None where it is absent."""
-    return None if time is None else parse_rfc3339(time)
+    return None if time is None else parse_time(time)
 
 
 def pick_victims(

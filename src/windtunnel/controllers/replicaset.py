@@ -39,8 +39,8 @@ from windtunnel.controllers.views import (
     template_of,
 )
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
-from windtunnel.kernel.clock import rfc3339
 from windtunnel.machinery.selectors import LabelSelector
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree
 
 RESOURCE: Final = "replicasets.apps"
@@ -284,6 +284,6 @@ def _conditions(
         status="True",
         reason="FailedCreate" if active < replica_set.spec.replicas else "FailedDelete",
         message=str(failure),
-        last_transition_time=rfc3339(now),
+        last_transition_time=time_text(now),
     )
     return (*conditions, failed)

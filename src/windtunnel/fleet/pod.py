@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from windtunnel.fleet.requests import ContainerStatus
 from windtunnel.fleet.shape import Demand, Shape
-from windtunnel.kernel.clock import parse_rfc3339
+from windtunnel.machinery.timestamp import parse_time
 from windtunnel.machinery.tree import Key, Tree
 
 
@@ -179,4 +179,4 @@ class PodReader:
 
 
 def _seconds(time: str | None) -> float | None:
-    return None if time is None else parse_rfc3339(time)
+    return None if time is None else parse_time(time)

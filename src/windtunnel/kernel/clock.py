@@ -1,14 +1,8 @@
-"""Clocks: the only readers of wall time.
-
-Times are seconds since the epoch as a float; the API's texts are made here too, so that nobody
-else needs ``datetime``.
-"""
+"""Clocks: the only readers of wall time, in seconds since the epoch as a float."""
 
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Protocol
 
 
@@ -43,33 +37,3 @@ class VirtualClock:
     def move_to(self, when: float) -> None:
         """Set the clock; it never goes back."""
         self._now = max(self._now, when)
-
-
-def rfc3339(seconds: float) -> str:
-    """Return ``2026-01-01T00:00:00Z``: how the API writes a Time (whole seconds, cut)."""
-    return _second(int(seconds))
-
-
-@lru_cache(maxsize=256)  # A busy second is written down by thousands of objects.
-def _second(seconds: int) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
-
-
-def rfc3339_micro(seconds: float) -> str:
-    """Return ``2026-01-01T00:00:00.000000Z``: how the API writes a MicroTime."""
-    micros = int(seconds * 1_000_000)
-    return f"{rfc3339(micros // 1_000_000)[:-1]}.{micros % 1_000_000:06d}Z"
-
-
-def parse_rfc3339(text: str) -> float:
-    """Return seconds since the epoch.
-
-    Raises:
-        ValueError: ``text`` is not an RFC 3339 time.
-    """
-    if len(text) < 20 or text[10] not in "Tt":
-        raise ValueError(f"not an RFC 3339 time: {text!r}")
-    parsed = datetime.fromisoformat(text)
-    if parsed.tzinfo is None:
-        raise ValueError(f"no time zone in {text!r}")
-    return parsed.astimezone(UTC).timestamp()

@@ -17,10 +17,10 @@ from typing import Any, Final
 from windtunnel.client.protocol import Change, ChangeType
 from windtunnel.fleet import PodView
 from windtunnel.kernel import VirtualClock
-from windtunnel.kernel.clock import parse_rfc3339, rfc3339
 from windtunnel.kinds.served.kind import Context, Kind
 from windtunnel.kinds.served.registry import builtin_kinds
 from windtunnel.machinery.schema import fill_defaults
+from windtunnel.machinery.timestamp import parse_time, time_text
 from windtunnel.machinery.tree import Key, Tree, decode, dig, encode, key_of
 from windtunnel.parity.report import Outcome, Report, differences
 from windtunnel.scheduler import (
@@ -36,7 +36,7 @@ from windtunnel.scheduler import (
 )
 from windtunnel.scheduler.decision import Refused
 
-_START: Final = parse_rfc3339("2026-01-01T01:00:00Z")
+_START: Final = parse_time("2026-01-01T01:00:00Z")
 _RESOURCES: Final = {
     "Pod": "pods",
     "Node": "nodes",
@@ -268,7 +268,7 @@ class Replay:
             }
             tree.setdefault("status", {}).setdefault("conditions", []).append(condition)
             if self._graceful:
-                tree["metadata"]["deletionTimestamp"] = rfc3339(_START)
+                tree["metadata"]["deletionTimestamp"] = time_text(_START)
                 self._change("MODIFIED", tree)
             else:
                 del self._trees[one.key]

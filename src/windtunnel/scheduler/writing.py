@@ -15,8 +15,8 @@ from typing import Final
 from windtunnel.client.protocol import Client, Write
 from windtunnel.fleet import PodView
 from windtunnel.kernel import Clock, Parked
-from windtunnel.kernel.clock import rfc3339, rfc3339_micro
 from windtunnel.machinery.errors import ApiError
+from windtunnel.machinery.timestamp import micro_time_text, time_text
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.scheduler import words
 from windtunnel.scheduler.engine import Attempt
@@ -112,7 +112,7 @@ class Writer:
             condition["observedGeneration"] = pod.generation
         known = pod.condition(kind)
         if known is None or known.status != status:
-            condition["lastTransitionTime"] = rfc3339(self._clock.now())
+            condition["lastTransitionTime"] = time_text(self._clock.now())
         return condition
 
     def _event(
@@ -127,7 +127,7 @@ class Writer:
             self._told[same] = (key, True)
             if in_series:
                 return None
-            series = {"count": 2, "lastObservedTime": rfc3339_micro(now)}
+            series = {"count": 2, "lastObservedTime": micro_time_text(now)}
             return Write("patch", _EVENTS, key, {"series": series})
         self._nanos = max(self._nanos + 1, int(now * 1e9))
         key = Key(pod.key.namespace, f"{pod.key.name}.{self._nanos:x}")
@@ -138,7 +138,7 @@ class Writer:
             "apiVersion": "events.k8s.io/v1",
             "kind": "Event",
             "metadata": {"name": key.name, "namespace": key.namespace},
-            "eventTime": rfc3339_micro(now),
+            "eventTime": micro_time_text(now),
             "reportingController": pod.scheduler,
             "reportingInstance": f"{pod.scheduler}-{self._host}",
             "action": note.action,

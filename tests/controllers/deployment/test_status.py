@@ -19,7 +19,7 @@ from windtunnel.controllers.views import (
     ReplicaSetView,
     find_condition,
 )
-from windtunnel.kernel.clock import rfc3339
+from windtunnel.machinery.timestamp import time_text
 
 NOW = 1_800_000_000.0
 
@@ -40,7 +40,7 @@ def share(replicas: int, available: int, name: str = "rs", **status: Any) -> Sha
 
 
 def progressing(reason: str, status: str = "True", ago: float = 5) -> dict[str, str]:
-    since = rfc3339(NOW - ago)
+    since = time_text(NOW - ago)
     return {
         "type": "Progressing", "status": status, "reason": reason,
         "lastUpdateTime": since, "lastTransitionTime": since,
@@ -130,8 +130,8 @@ def test_a_condition_of_the_same_status_and_reason_stays_as_it_is() -> None:
 
     assert put_condition(first, "A", "True", "R", "two", NOW + 9) is first
     (changed,) = put_condition(first, "A", "True", "S", "two", NOW + 9)
-    assert changed.last_transition_time == rfc3339(NOW)
-    assert changed.last_update_time == rfc3339(NOW + 9)
+    assert changed.last_transition_time == time_text(NOW)
+    assert changed.last_update_time == time_text(NOW + 9)
 
 
 def test_the_deadline_is_looked_at_a_second_later() -> None:

@@ -4,13 +4,13 @@ import msgspec
 
 from windtunnel.controllers.job.backoff import Backoff, finish_time
 from windtunnel.controllers.views import PodView
-from windtunnel.kernel.clock import rfc3339
+from windtunnel.machinery.timestamp import time_text
 
 NOW = 1_800_000_000.0
 
 
 def ended(ago: float) -> PodView:
-    state = {"terminated": {"exitCode": 1, "finishedAt": rfc3339(NOW - ago)}}
+    state = {"terminated": {"exitCode": 1, "finishedAt": time_text(NOW - ago)}}
     return pod(status={"containerStatuses": [{"name": "c", "state": state}]})
 
 
@@ -32,8 +32,8 @@ def test_nothing_new_changes_nothing() -> None:
 
 
 def test_the_end_is_told_by_containers_readiness_or_deletion() -> None:
-    not_ready = {"type": "Ready", "status": "False", "lastTransitionTime": rfc3339(NOW - 7)}
-    deletion = {"name": "p", "deletionTimestamp": rfc3339(NOW), "deletionGracePeriodSeconds": 30}
+    not_ready = {"type": "Ready", "status": "False", "lastTransitionTime": time_text(NOW - 7)}
+    deletion = {"name": "p", "deletionTimestamp": time_text(NOW), "deletionGracePeriodSeconds": 30}
 
     assert finish_time(ended(5), NOW) == NOW - 5
     assert finish_time(pod(status={"conditions": [not_ready]}), NOW) == NOW - 7

@@ -10,7 +10,7 @@ from windtunnel.controllers.job.plan import Creation, Plan, decide
 from windtunnel.controllers.job.tally import FINALIZER
 from windtunnel.controllers.pods import AT_ONCE
 from windtunnel.controllers.views import JobView, PodView
-from windtunnel.kernel.clock import rfc3339
+from windtunnel.machinery.timestamp import time_text
 
 NOW = 1_800_000_000.0
 
@@ -20,7 +20,7 @@ def job(status: dict[str, Any] | None = None, **spec: Any) -> JobView:
     tree = {
         "metadata": {"name": "j", "namespace": "ns"},
         "spec": {"completions": 3, "parallelism": 3, "template": template, **spec},
-        "status": {"startTime": rfc3339(NOW - 60), **(status or {})},
+        "status": {"startTime": time_text(NOW - 60), **(status or {})},
     }
     return msgspec.json.decode(msgspec.json.encode(tree), type=JobView)
 
@@ -34,7 +34,7 @@ def pod(name: str, phase: str = "Running", *, index: int | None = None, **metada
             "uid": name,
             "finalizers": [FINALIZER],
             "annotations": notes,
-            "creationTimestamp": rfc3339(NOW - 60),
+            "creationTimestamp": time_text(NOW - 60),
             **metadata,
         },
         "spec": {"nodeName": "n"},
@@ -130,7 +130,7 @@ def test_without_completions_one_success_is_enough_once_all_have_ended() -> None
 
 def test_a_duplicate_index_goes() -> None:
     indexed = job(completionMode="Indexed")
-    older = pod("a", index=0, creationTimestamp=rfc3339(NOW - 90))
+    older = pod("a", index=0, creationTimestamp=time_text(NOW - 90))
     found = plan(indexed, pod("b", index=0), older, pod("c", index=1))
 
     assert names(found.delete) == ["b"]
@@ -143,7 +143,7 @@ def test_a_failed_index_is_tried_again_after_a_wait_of_its_own() -> None:
     assert recent.create == ()
     assert recent.release == []
 
-    ended = {"type": "Ready", "status": "False", "lastTransitionTime": rfc3339(NOW - 11)}
+    ended = {"type": "Ready", "status": "False", "lastTransitionTime": time_text(NOW - 11)}
     tree = msgspec.to_builtins(failed)
     tree["status"]["conditions"] = [ended]
     found = plan(indexed, msgspec.convert(tree, PodView), pod("b", index=1))
@@ -179,7 +179,7 @@ def test_a_visit_never_overshoots(
             f"p{number}",
             phase,
             finalizers=[FINALIZER] if tracked else [],
-            deletionTimestamp=rfc3339(NOW) if deleting else None,
+            deletionTimestamp=time_text(NOW) if deleting else None,
         )
         for number, (phase, tracked, deleting) in enumerate(living)
     ]

@@ -3,7 +3,7 @@ from tests.world import World
 from windtunnel import controllers
 from windtunnel.controllers.node.health import decide
 from windtunnel.controllers.views import Condition
-from windtunnel.kernel.clock import rfc3339
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree
 
 QUICK = controllers.Settings(
@@ -22,7 +22,7 @@ def beat(world: World, node: str, seconds: int) -> None:
         condition = {
             "type": "Ready",
             "status": "True",
-            "lastHeartbeatTime": rfc3339(world.clock.now()),
+            "lastHeartbeatTime": time_text(world.clock.now()),
         }
         patch = {"status": {"conditions": [condition]}}
         world.client.patch("nodes", Key("", node), patch, subresource="status", strategic=True)

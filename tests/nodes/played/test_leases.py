@@ -1,6 +1,6 @@
 from tests.world import World
 
-from windtunnel.kernel.clock import parse_rfc3339
+from windtunnel.machinery.timestamp import parse_time
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.nodes.played.leases import Leases
 
@@ -26,7 +26,7 @@ def test_a_lease_belongs_to_its_node_and_is_renewed_in_time(world: World) -> Non
 
     for _ in range(20):
         world.run(7)
-        age = world.clock.now() - parse_rfc3339(lease(world, "n1")["spec"]["renewTime"])
+        age = world.clock.now() - parse_time(lease(world, "n1")["spec"]["renewTime"])
         assert age < 12
 
 

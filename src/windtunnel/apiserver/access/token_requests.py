@@ -12,10 +12,10 @@ from windtunnel.apiserver.forms.rendering import answer
 from windtunnel.apiserver.request import Answer
 from windtunnel.apiserver.verbs.objects import Objects
 from windtunnel.apiserver.verbs.reading import Reading
-from windtunnel.kernel.clock import rfc3339
 from windtunnel.kinds.served.kind import Kind
 from windtunnel.kinds.served.registry import structure_of
 from windtunnel.machinery.errors import Conflict, Invalid, NotFound
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.machinery.violations import invalid
 
@@ -90,7 +90,7 @@ class TokenRequests:
             },
             "status": {
                 "token": self._signer.sign(claims),
-                "expirationTimestamp": rfc3339(expires),
+                "expirationTimestamp": time_text(expires),
             },
         }
         return answer(made, status=201, form=call.form, revision=self._objects.store.revision)

@@ -9,11 +9,11 @@ from windtunnel.apiserver.forms.rendering import CREATED, answer
 from windtunnel.apiserver.request import Answer
 from windtunnel.apiserver.verbs.objects import Objects
 from windtunnel.apiserver.verbs.validation import read_body
-from windtunnel.kernel.clock import rfc3339
 from windtunnel.kinds.pod.bindings import validate_binding
 from windtunnel.kinds.served.kind import Kind
 from windtunnel.kinds.served.registry import structure_of
 from windtunnel.machinery.errors import BadRequest, Conflict, InternalError, NotFound
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.store import Store
 
@@ -111,7 +111,7 @@ class Binding:
             metadata.setdefault("labels", {}).update({**topology, **(labels or {})})
         status = pod.setdefault("status", {})
         status.pop("nominatedNodeName", None)  # the claim on a node ends with the binding
-        _mark_scheduled(status, rfc3339(now))
+        _mark_scheduled(status, time_text(now))
         if not dry_run:
             self._objects.put(self._pods, key, pod, version.revision)
 

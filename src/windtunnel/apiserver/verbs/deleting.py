@@ -15,10 +15,10 @@ from windtunnel.apiserver.call import Attempt, Call
 from windtunnel.apiserver.custom import DEFINITIONS
 from windtunnel.apiserver.forms.options import DeleteOptions
 from windtunnel.apiserver.verbs.objects import Objects, shaped
-from windtunnel.kernel.clock import parse_rfc3339, rfc3339
 from windtunnel.kinds.extension.definition_conditions import terminating_status
 from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.errors import Conflict
+from windtunnel.machinery.timestamp import parse_time, time_text
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.store import Version
 
@@ -154,12 +154,12 @@ class Deleting:
         metadata = tree["metadata"]
         if "deletionTimestamp" in metadata:
             seconds = max(options.grace_seconds or 0, 0)
-            began = parse_rfc3339(metadata["deletionTimestamp"])
+            began = parse_time(metadata["deletionTimestamp"])
             began -= metadata.get("deletionGracePeriodSeconds") or 0
-            metadata["deletionTimestamp"] = rfc3339(began + seconds)
+            metadata["deletionTimestamp"] = time_text(began + seconds)
         else:
             seconds = _grace(tree, options)
-            metadata["deletionTimestamp"] = rfc3339(call.now + seconds)
+            metadata["deletionTimestamp"] = time_text(call.now + seconds)
             metadata["generation"] = (metadata.get("generation") or 0) + 1
         metadata["deletionGracePeriodSeconds"] = seconds
         return seconds

@@ -18,7 +18,7 @@ from windtunnel.controllers.views import (
     ReplicaSetStatus,
     find_condition,
 )
-from windtunnel.kernel.clock import rfc3339
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Tree
 
 AVAILABLE: Final = "Available"
@@ -43,7 +43,7 @@ def put_condition(
     present = find_condition(conditions, type_)
     if present is not None and (present.status, present.reason) == (status, reason):
         return conditions
-    text = rfc3339(now)
+    text = time_text(now)
     moved = present is None or present.status != status
     fresh = Condition(
         type=type_,
@@ -145,11 +145,11 @@ def _progress(
             status="True",
             reason="ReplicaSetUpdated",
             message=f"{what} is progressing.",
-            last_update_time=rfc3339(now),
+            last_update_time=time_text(now),
             last_transition_time=(
                 present.last_transition_time
                 if present is not None and present.status == "True"
-                else rfc3339(now)
+                else time_text(now)
             ),
         )
         return (*without(result, PROGRESSING), fresh)

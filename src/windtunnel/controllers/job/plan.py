@@ -32,7 +32,7 @@ from windtunnel.controllers.views import (
     PodView,
     find_condition,
 )
-from windtunnel.kernel.clock import rfc3339
+from windtunnel.machinery.timestamp import time_text
 
 _LIMIT: Final = ("BackoffLimitExceeded", "Job has reached the specified backoff limit")
 _DEADLINE: Final = ("DeadlineExceeded", "Job was active longer than specified deadline")
@@ -109,7 +109,7 @@ def decide(
     tally = Tally(job, pods, released, now)
     start = job.status.start_time
     if start is None and not job.spec.suspend:
-        start = rfc3339(now)
+        start = time_text(now)
     plan = Plan(job.status, backoff=backoff.after(tally.fresh_succeeded, tally.fresh_failed, now))
     ending = _ending(tally, start, plan)
     active = len(tally.active)
@@ -320,7 +320,7 @@ def _suspend(
         return conditions, start
     plan.events.append(("Normal", "Resumed", "Job resumed"))
     condition = _condition("Suspended", "JobResumed", "Job resumed", now, status="False")
-    return (*others, condition), rfc3339(now)
+    return (*others, condition), time_text(now)
 
 
 def _release(tally: Tally, ending: Condition | None, plan: Plan) -> None:
@@ -360,7 +360,7 @@ def _set_ending(tally: Tally, ending: Condition | None, plan: Plan) -> None:
 def _condition(
     type_: str, reason: str, message: str, now: float, status: str = "True"
 ) -> Condition:
-    text = rfc3339(now)
+    text = time_text(now)
     return Condition(
         type=type_,
         status=status,

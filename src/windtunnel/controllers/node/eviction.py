@@ -14,8 +14,8 @@ from windtunnel.controllers.events import Recorder, Subject
 from windtunnel.controllers.sources import Sources
 from windtunnel.controllers.views import NodeView, PodView, Taint, Toleration
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
-from windtunnel.kernel.clock import rfc3339
 from windtunnel.machinery.errors import NotFound
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key
 
 REASON: Final = "TaintManagerEviction"
@@ -129,7 +129,7 @@ def mark_disrupted(
         "status": "True",
         "reason": reason,
         "message": message,
-        "lastTransitionTime": rfc3339(now),
+        "lastTransitionTime": time_text(now),
     }
     kept: Iterable[dict[str, object]] = (
         each.to_tree() for each in pod.status.conditions if each.type != "DisruptionTarget"

@@ -18,7 +18,7 @@ from windtunnel.controllers.settings import Settings
 from windtunnel.controllers.sources import Sources
 from windtunnel.controllers.views import Condition, LeaseView, NodeView, PodView, find_condition
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
-from windtunnel.kernel.clock import rfc3339
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key
 
 _WATCHED: Final = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
@@ -36,7 +36,7 @@ def decide(conditions: tuple[Condition, ...], born: str, now: float) -> tuple[Co
                 reason="NodeStatusNeverUpdated",
                 message="Kubelet never posted node status.",
                 last_heartbeat_time=born,
-                last_transition_time=rfc3339(now),
+                last_transition_time=time_text(now),
             )
         elif present.status != "Unknown":
             result[type_] = Condition(
@@ -45,7 +45,7 @@ def decide(conditions: tuple[Condition, ...], born: str, now: float) -> tuple[Co
                 reason="NodeStatusUnknown",
                 message="Kubelet stopped posting node status.",
                 last_heartbeat_time=present.last_heartbeat_time,
-                last_transition_time=rfc3339(now),
+                last_transition_time=time_text(now),
             )
     return tuple(result.values())
 
@@ -139,7 +139,7 @@ class NodeHealth:
             self._recorder.warning(subject, "NodeNotReady", "Node is not ready")
 
     def _time(self) -> str:
-        return rfc3339(self._clock.now())
+        return time_text(self._clock.now())
 
     def _tell(self, node: NodeView, reason: str, text: str) -> None:
         message = f"Node {node.metadata.name} event: {text}"

@@ -18,8 +18,8 @@ from windtunnel.controllers.settings import Settings
 from windtunnel.controllers.sources import Sources
 from windtunnel.controllers.views import NodeView, Taint, find_condition
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
-from windtunnel.kernel.clock import rfc3339
 from windtunnel.machinery.errors import NotFound
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree
 
 NOT_READY: Final = "node.kubernetes.io/not-ready"
@@ -63,7 +63,7 @@ def swap(
     kept = [each for each in taints if each.effect != effect or each.key not in ours - set(wanted)]
     present = {each.key for each in kept if each.effect == effect}
     fresh = [
-        Taint(key=key, effect=effect, time_added=rfc3339(now))
+        Taint(key=key, effect=effect, time_added=time_text(now))
         for key in wanted
         if key not in present
     ]

@@ -16,7 +16,8 @@ from windtunnel.kinds.rules import checks
 from windtunnel.kinds.served.declared import Declared
 from windtunnel.kinds.served.kind import Context, Rules
 from windtunnel.machinery import names
-from windtunnel.machinery.age import short_duration, time_text
+from windtunnel.machinery.age import short_duration
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import (
     Violation,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from windtunnel.machinery.age import time_text
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Tree, dig
 
 CLEANUP_FINALIZER: Final = "customresourcecleanup.apiextensions.k8s.io"

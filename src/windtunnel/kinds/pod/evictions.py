@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
-from windtunnel.machinery.age import time_text
 from windtunnel.machinery.errors import ApiError, Forbidden, TooManyRequests
 from windtunnel.machinery.selectors import LabelSelector, MalformedSelector
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Tree, dig
 
 API_VERSIONS: Final = ("policy/v1", "policy/v1beta1")

@@ -19,7 +19,7 @@ from windtunnel.kinds.rules.checks import keep_alike
 from windtunnel.kinds.served.declared import Declared
 from windtunnel.kinds.served.kind import Context, Rules
 from windtunnel.machinery import names
-from windtunnel.machinery.age import time_text
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import Violation, forbidden
 

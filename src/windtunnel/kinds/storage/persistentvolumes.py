@@ -19,8 +19,8 @@ from windtunnel.kinds.storage.volume_sources import (
     one_source,
 )
 from windtunnel.machinery import names
-from windtunnel.machinery.age import time_text
 from windtunnel.machinery.quantity import canonical, parse
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import (
     Violation,

@@ -15,7 +15,7 @@ from windtunnel.kinds.workload.job_indexes import (
     first_shared_index,
     parse_indexes,
 )
-from windtunnel.machinery.age import parse_time
+from windtunnel.machinery.timestamp import parse_time
 from windtunnel.machinery.tree import Tree
 from windtunnel.machinery.violations import (
     Violation,

@@ -25,8 +25,9 @@ from windtunnel.kinds.workload.job_policies import (
 )
 from windtunnel.kinds.workload.job_status import condition_is_true, validate_status
 from windtunnel.machinery import names
-from windtunnel.machinery.age import parse_time, short_duration
+from windtunnel.machinery.age import short_duration
 from windtunnel.machinery.selectors import LabelSelector, MalformedSelector, validate_label_selector
+from windtunnel.machinery.timestamp import parse_time
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import (
     Violation,

@@ -14,7 +14,7 @@ import msgspec
 
 from windtunnel.client import Change, Client
 from windtunnel.kernel import Chance, Loop
-from windtunnel.kernel.clock import rfc3339
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree, dig, encode
 from windtunnel.nodes.played.addresses import Addresses
 from windtunnel.nodes.played.leases import Leases
@@ -109,7 +109,7 @@ class PlayedNodes:
         """Return the present second as the API writes it."""
         second = int(self._loop.clock.now())
         if second != self._now_text[0]:
-            self._now_text = (second, rfc3339(second))
+            self._now_text = (second, time_text(second))
         return self._now_text[1]
 
     @property

@@ -14,8 +14,8 @@ from typing import Final
 
 from windtunnel.client import Client, Write
 from windtunnel.kernel import Loop, Parked, Ticket
-from windtunnel.kernel.clock import parse_rfc3339, rfc3339_micro
 from windtunnel.machinery.errors import AlreadyExists, ApiError, NotFound
+from windtunnel.machinery.timestamp import micro_time_text, parse_time
 from windtunnel.machinery.tree import Key, Tree, dig
 
 NAMESPACE: Final = "kube-node-lease"
@@ -138,7 +138,7 @@ class Leases:
         if not holder or holder in (self._identity, lease["metadata"]["name"]) or not renewed:
             return 0.0
         seconds = float(dig(lease, "spec", "leaseDurationSeconds") or 0)
-        return max(parse_rfc3339(str(renewed)) + seconds - now, 0.0)
+        return max(parse_time(str(renewed)) + seconds - now, 0.0)
 
     def _retry(self, name: str, outcome: Exception) -> None:
         if isinstance(outcome, Parked):
@@ -182,7 +182,7 @@ class Leases:
         return {
             "holderIdentity": self._identity,
             "leaseDurationSeconds": self._duration,
-            "renewTime": rfc3339_micro(now),
+            "renewTime": micro_time_text(now),
         }
 
     def _lease(self, name: str) -> Tree:

@@ -17,7 +17,7 @@ from typing import Any, Final
 import msgspec
 import yaml
 
-from windtunnel.kernel.clock import parse_rfc3339
+from windtunnel.machinery.timestamp import parse_time
 from windtunnel.nodes.played.language import (
     Scene,
     Template,
@@ -158,6 +158,6 @@ def seconds_of(value: Any, now: Callable[[], Any]) -> float | None:
     if parts and "".join(number + unit for number, unit in parts) == text:
         return sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts)
     try:
-        return max(parse_rfc3339(text) - parse_rfc3339(str(now())), 0.0)
+        return max(parse_time(text) - parse_time(str(now())), 0.0)
     except ValueError:
         return None
