@@ -15,6 +15,7 @@ TESTED_ELSEWHERE = {
     "errors.py": "a tree of exceptions without behaviour",
     "client/connection.py": "a value without behaviour",
     "kinds/served/declared.py": "a declaration without behaviour",
+    "fleet/arrays.py": "names of types",
     "store/backend.py": "a protocol without behaviour",
     "store/refusals.py": "exceptions without behaviour",
     "client/protocol.py": "a protocol without behaviour",

@@ -9,17 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.build import GPU, fleet, gpus, node, pod
 
-from windtunnel.fleet import Code, Filter, Fleet, PodView, RowScore
+from windtunnel.fleet import Fleet, PodView
 from windtunnel.machinery.tree import Key
-from windtunnel.placement import (
-    BalancedAllocation,
-    InterPodAffinity,
-    Judgement,
-    NodePorts,
-    NodeUnschedulable,
-    ResourceFit,
-)
+from windtunnel.placement import Code, Filter, Judgement, RowScore
 from windtunnel.placement.judgement import Refusal
+from windtunnel.placement.rules.balanced_allocation import BalancedAllocation
+from windtunnel.placement.rules.inter_pod_affinity import InterPodAffinity
+from windtunnel.placement.rules.node_ports import NodePorts
+from windtunnel.placement.rules.node_unschedulable import NodeUnschedulable
+from windtunnel.placement.rules.resource_fit import ResourceFit
 
 FILTERS: tuple[Filter, ...] = (NodeUnschedulable(), NodePorts(), ResourceFit(), InterPodAffinity())
 SCORES: tuple[tuple[RowScore, int], ...] = ((ResourceFit(), 2), (BalancedAllocation(), 1))

@@ -6,7 +6,8 @@ from typing import Any
 
 from tests.build import GPU, cycle, fleet, gpus, node, pod
 
-from windtunnel.fleet import Code, PodView
+from windtunnel.fleet import PodView
+from windtunnel.placement import Code
 from windtunnel.scheduler import Nominations
 from windtunnel.scheduler.cycle import Cycle
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from windtunnel.fleet import Code
 from windtunnel.machinery.tree import Key
-from windtunnel.placement import Refusal
+from windtunnel.placement import Code, Refusal
 from windtunnel.scheduler.decision import Decision, Gate, Refused
 
 

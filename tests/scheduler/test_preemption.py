@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from tests.build import GPU, cycle, fleet, gpus, node, pod
 
-from windtunnel.fleet import Code, Fleet, PodView
+from windtunnel.fleet import Fleet, PodView
+from windtunnel.placement import Code
 from windtunnel.scheduler.budgets import read_budget
 from windtunnel.scheduler.preemption import Preemption, after_failure
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from windtunnel.placement import ResourceFit
+from windtunnel.placement.rules.resource_fit import ResourceFit
 from windtunnel.scheduler import read_configuration
 from windtunnel.scheduler.profile import Profile
 

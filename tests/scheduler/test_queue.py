@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from tests.build import node, pod
 
-from windtunnel.fleet import PodView, Relief, What
+from windtunnel.fleet import PodView
 from windtunnel.kernel import VirtualClock
+from windtunnel.placement import Relief, What
 from windtunnel.scheduler.queue import GateRefusal, Place, SchedulingQueue, Waiting
 
 FIT = frozenset({"NodeResourcesFit"})

@@ -11,10 +11,10 @@ from typing import Final
 
 import numpy as np
 
+from windtunnel.fleet.arrays import Ints
 from windtunnel.fleet.node import NodeFacts
 from windtunnel.fleet.requests import counts_as_scalar
 from windtunnel.fleet.shape import Shape
-from windtunnel.fleet.verdict import Ints
 
 PODS: Final = 0
 NONZERO_CPU: Final = 1

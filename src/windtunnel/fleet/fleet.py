@@ -17,6 +17,7 @@ import numpy as np
 
 from windtunnel.client.protocol import Change
 from windtunnel.errors import BrokenInvariant
+from windtunnel.fleet.arrays import Bools, Ints, Rows
 from windtunnel.fleet.belonging import GROUPING, Belonging
 from windtunnel.fleet.columns import Columns
 from windtunnel.fleet.images import Images
@@ -30,7 +31,6 @@ from windtunnel.fleet.residents import Residents
 from windtunnel.fleet.shape import Shape
 from windtunnel.fleet.taints import Taints
 from windtunnel.fleet.tally import CARRIED, Carried, Tally
-from windtunnel.fleet.verdict import Bools, Ints, Rows
 from windtunnel.fleet.view import ALL_ROWS, FleetView
 from windtunnel.machinery.tree import Key, Tree
 

@@ -12,8 +12,8 @@ from typing import Final
 
 import numpy as np
 
+from windtunnel.fleet.arrays import Bools, Ints
 from windtunnel.fleet.node_terms import NodeChoice, NodeTerm
-from windtunnel.fleet.verdict import Bools, Ints
 from windtunnel.machinery.selectors import Requirement
 
 _ANSWERS_KEPT: Final = 1024

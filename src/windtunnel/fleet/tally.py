@@ -14,10 +14,10 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from windtunnel.fleet.arrays import Ints
 from windtunnel.fleet.pod import PodView
 from windtunnel.fleet.pod_terms import AffinityTerm, NamespaceLabels, PodQuery
 from windtunnel.fleet.shape import Shape
-from windtunnel.fleet.verdict import Ints
 
 Carried = Literal["affinity", "anti_affinity", "preferred_affinity", "preferred_anti_affinity"]
 CARRIED: Final[tuple[Carried, ...]] = (

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from windtunnel.fleet.arrays import Bools, Ints, Rows
 from windtunnel.fleet.columns import NONZERO_CPU, NONZERO_MEMORY, PODS
 from windtunnel.fleet.labels import LabelColumn
 from windtunnel.fleet.node_terms import NodeChoice, NodeTerm
@@ -19,7 +20,6 @@ from windtunnel.fleet.pod_terms import AffinityTerm, NamespaceLabels, PodQuery
 from windtunnel.fleet.shape import HostPort
 from windtunnel.fleet.taints import UNSCHEDULABLE, Tolerations, untolerated
 from windtunnel.fleet.tally import Carried
-from windtunnel.fleet.verdict import Bools, Ints, Rows
 from windtunnel.machinery.selectors import LabelSelector
 
 if TYPE_CHECKING:

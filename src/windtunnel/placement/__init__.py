@@ -1,35 +1,31 @@
-"""Rules of placement, one a file: pure, independent of each other, asked over fleet views.
+"""Where a pod may go, and where it should: rules over fleet views, and what they say together.
 
 Scheduler, queues, explain and audit ask the same code. A rule judges all nodes at once; its words
-and codes are kube-scheduler's (v1.36).
+and codes are kube-scheduler's (v1.36). The rules are in ``rules``, the search over all nodes in
+``search``.
 """
 
-from windtunnel.placement.balanced_allocation import BalancedAllocation
-from windtunnel.placement.dynamic_resources import DynamicResources
-from windtunnel.placement.image_locality import ImageLocality
-from windtunnel.placement.inter_pod_affinity import InterPodAffinity
 from windtunnel.placement.judgement import Judgement, Refusal
-from windtunnel.placement.node_affinity import NodeAffinity
-from windtunnel.placement.node_name import NodeName
-from windtunnel.placement.node_ports import NodePorts
-from windtunnel.placement.node_unschedulable import NodeUnschedulable
-from windtunnel.placement.resource_fit import ResourceFit, Strategy
-from windtunnel.placement.taint_toleration import TaintToleration
-from windtunnel.placement.topology_spread import TopologySpread
+from windtunnel.placement.relief import NODE_NEWS, Relief, What, node_reliefs
+from windtunnel.placement.rule import Filter, RowScore, SetScore, normalised
+from windtunnel.placement.verdict import GO_ON, NOTHING_TO_DO, Code, Entry, Scope, Verdict, refuse
 
 __all__ = [
-    "BalancedAllocation",
-    "DynamicResources",
-    "ImageLocality",
-    "InterPodAffinity",
+    "GO_ON",
+    "NODE_NEWS",
+    "NOTHING_TO_DO",
+    "Code",
+    "Entry",
+    "Filter",
     "Judgement",
-    "NodeAffinity",
-    "NodeName",
-    "NodePorts",
-    "NodeUnschedulable",
     "Refusal",
-    "ResourceFit",
-    "Strategy",
-    "TaintToleration",
-    "TopologySpread",
+    "Relief",
+    "RowScore",
+    "Scope",
+    "SetScore",
+    "Verdict",
+    "What",
+    "node_reliefs",
+    "normalised",
+    "refuse",
 ]

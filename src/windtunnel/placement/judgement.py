@@ -13,19 +13,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from windtunnel.fleet import (
-    Bools,
-    Code,
-    Filter,
-    Fleet,
-    FleetView,
-    Ints,
-    Mark,
-    PodView,
-    Rows,
-    RowScore,
-    Scope,
-)
+from windtunnel.fleet import Bools, Fleet, FleetView, Ints, Mark, PodView, Rows
+from windtunnel.placement.rule import Filter, RowScore
+from windtunnel.placement.verdict import Code, Scope
 
 _FEW: Final = 64
 """Up to so many touched rows are looked up one by one; more are judged together."""

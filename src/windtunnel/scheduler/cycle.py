@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from windtunnel.fleet import Admission, Code, Filter, Fleet, Ints, PodView, Scope, SetScore
-from windtunnel.placement import Judgement, Refusal
+from windtunnel.fleet import Fleet, Ints, PodView
+from windtunnel.placement import Code, Entry, Filter, Judgement, Refusal, Scope, SetScore
 from windtunnel.scheduler.decision import Decision, Gate, Refused, Scores
 from windtunnel.scheduler.nominations import Nominations
 from windtunnel.scheduler.profile import Profile
@@ -28,7 +28,7 @@ class _Case(NamedTuple):
     """What is known about one shape of pod: the gate it passed, and its judgement."""
 
     epoch: int
-    answers: tuple[Admission, ...]
+    answers: tuple[Entry, ...]
     """What the rules that look at pods elsewhere said at the gate."""
     gate: Gate
     judgement: Judgement | None

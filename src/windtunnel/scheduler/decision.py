@@ -10,9 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from windtunnel.fleet import Code
 from windtunnel.machinery.tree import Key
-from windtunnel.placement import Refusal
+from windtunnel.placement import Code, Refusal
 
 NO_NODES: Final = "no nodes available to schedule pods"
 

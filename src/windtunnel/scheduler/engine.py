@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from windtunnel.client.protocol import Change
-from windtunnel.fleet import Fleet, PodView, Relief, What, node_reliefs, read_node
+from windtunnel.fleet import Fleet, PodView, read_node
 from windtunnel.kernel import Clock
 from windtunnel.machinery.tree import Key
+from windtunnel.placement import Relief, What, node_reliefs
 from windtunnel.scheduler.budgets import Budget, read_budget
 from windtunnel.scheduler.configuration import Configuration
 from windtunnel.scheduler.cycle import Cycle, Rotation

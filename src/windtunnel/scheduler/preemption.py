@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from windtunnel.fleet import Code, PodView
-from windtunnel.placement import DynamicResources, Judgement, Refusal
+from windtunnel.fleet import PodView
+from windtunnel.placement import Code, Judgement, Refusal
+from windtunnel.placement.rules.dynamic_resources import DynamicResources
 from windtunnel.scheduler.budgets import Budget, violating
 from windtunnel.scheduler.cycle import Cycle
 from windtunnel.scheduler.decision import Decision, Refused, histogram

@@ -13,29 +13,20 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
 
 from windtunnel.errors import UsageError
-from windtunnel.fleet import (
-    Filter,
-    NodeChoice,
-    RowScore,
-    SetScore,
-    node_terms,
-    preferred_node_terms,
-)
+from windtunnel.fleet import NodeChoice, node_terms, preferred_node_terms
 from windtunnel.fleet.pod_terms import spread_constraint
-from windtunnel.placement import (
-    BalancedAllocation,
-    DynamicResources,
-    ImageLocality,
-    InterPodAffinity,
-    NodeAffinity,
-    NodeName,
-    NodePorts,
-    NodeUnschedulable,
-    ResourceFit,
-    Strategy,
-    TaintToleration,
-    TopologySpread,
-)
+from windtunnel.placement import Filter, RowScore, SetScore
+from windtunnel.placement.rules.balanced_allocation import BalancedAllocation
+from windtunnel.placement.rules.dynamic_resources import DynamicResources
+from windtunnel.placement.rules.image_locality import ImageLocality
+from windtunnel.placement.rules.inter_pod_affinity import InterPodAffinity
+from windtunnel.placement.rules.node_affinity import NodeAffinity
+from windtunnel.placement.rules.node_name import NodeName
+from windtunnel.placement.rules.node_ports import NodePorts
+from windtunnel.placement.rules.node_unschedulable import NodeUnschedulable
+from windtunnel.placement.rules.resource_fit import ResourceFit, Strategy
+from windtunnel.placement.rules.taint_toleration import TaintToleration
+from windtunnel.placement.rules.topology_spread import TopologySpread
 from windtunnel.scheduler import arguments as args
 
 

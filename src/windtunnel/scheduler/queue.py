@@ -16,9 +16,10 @@ from enum import Enum
 from math import floor
 from typing import Final
 
-from windtunnel.fleet import Code, PodView, Relief
+from windtunnel.fleet import PodView
 from windtunnel.kernel import Clock
 from windtunnel.machinery.tree import Key
+from windtunnel.placement import Code, Relief
 
 POOL_LIMIT_SECONDS: Final = 300.0
 """After so long in the pool a pod is tried again without news."""

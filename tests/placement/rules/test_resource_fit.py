@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from tests.build import GPU, fleet, gpus, node, pod
-from tests.placement.judging import Answer, ratings, relieved, verdict
+from tests.placement.rules.judging import Answer, ratings, relieved, verdict
 
-from windtunnel.fleet import Fleet, PodView, What
-from windtunnel.placement import ResourceFit, Strategy
+from windtunnel.fleet import Fleet, PodView
+from windtunnel.placement import What
+from windtunnel.placement.rules.resource_fit import ResourceFit, Strategy
 
 MIG = "nvidia.com/mig-1g.10gb"
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from tests.build import fleet, node, pod
-from tests.placement.judging import ratings
+from tests.placement.rules.judging import ratings
 
-from windtunnel.placement import ImageLocality
+from windtunnel.placement.rules.image_locality import ImageLocality
 
 MIB = 1024 * 1024
 

@@ -8,23 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from windtunnel.fleet import (
-    GO_ON,
-    HARD,
-    SOFT,
-    Admission,
-    FleetView,
-    Ints,
-    NodeFacts,
-    PodView,
-    Relief,
-    Scope,
-    Verdict,
-    What,
-    normalised,
-    refuse,
-    untolerated,
-)
+from windtunnel.fleet import HARD, SOFT, FleetView, Ints, NodeFacts, PodView, untolerated
+from windtunnel.placement.relief import Relief, What
+from windtunnel.placement.rule import normalised
+from windtunnel.placement.verdict import GO_ON, Entry, Scope, Verdict, refuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +21,7 @@ class TaintToleration:
     name: ClassVar[str] = "TaintToleration"
     scope: ClassVar[Scope] = Scope.FACTS
 
-    def admit(self, pod: PodView, view: FleetView) -> Admission:
+    def admit(self, pod: PodView, view: FleetView) -> Entry:
         """Always look at nodes."""
         return GO_ON
 

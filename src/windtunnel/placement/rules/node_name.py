@@ -10,17 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from windtunnel.fleet import (
-    GO_ON,
-    NODE_NEWS,
-    Admission,
-    FleetView,
-    PodView,
-    Relief,
-    Scope,
-    Verdict,
-    refuse,
-)
+from windtunnel.fleet import FleetView, PodView
+from windtunnel.placement.relief import NODE_NEWS, Relief
+from windtunnel.placement.verdict import GO_ON, Entry, Scope, Verdict, refuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +22,7 @@ class NodeName:
     name: ClassVar[str] = "NodeName"
     scope: ClassVar[Scope] = Scope.FACTS
 
-    def admit(self, pod: PodView, view: FleetView) -> Admission:
+    def admit(self, pod: PodView, view: FleetView) -> Entry:
         """Always look at nodes."""
         return GO_ON
 

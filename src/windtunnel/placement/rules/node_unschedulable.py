@@ -8,17 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from windtunnel.fleet import (
-    GO_ON,
-    Admission,
-    FleetView,
-    PodView,
-    Relief,
-    Scope,
-    Verdict,
-    What,
-    refuse,
-)
+from windtunnel.fleet import FleetView, PodView
+from windtunnel.placement.relief import Relief, What
+from windtunnel.placement.verdict import GO_ON, Entry, Scope, Verdict, refuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +20,7 @@ class NodeUnschedulable:
     name: ClassVar[str] = "NodeUnschedulable"
     scope: ClassVar[Scope] = Scope.FACTS
 
-    def admit(self, pod: PodView, view: FleetView) -> Admission:
+    def admit(self, pod: PodView, view: FleetView) -> Entry:
         """Always look at nodes."""
         return GO_ON
 

@@ -11,7 +11,8 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from windtunnel.fleet import FleetView, Ints, PodView, Scope
+from windtunnel.fleet import FleetView, Ints, PodView
+from windtunnel.placement.verdict import Scope
 
 _MIB: Final = 1024 * 1024
 _LEAST: Final = 23 * _MIB

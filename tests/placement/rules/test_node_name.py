@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tests.build import fleet, node, pod
-from tests.placement.judging import relieved, verdict
+from tests.placement.rules.judging import relieved, verdict
 
-from windtunnel.fleet import What
-from windtunnel.placement import NodeName
+from windtunnel.placement import What
+from windtunnel.placement.rules.node_name import NodeName
 
 MADE = fleet(node("a"), node("b"))
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from windtunnel.fleet import Code, Filter, Fleet, PodView, Relief, RowScore, SetScore, What
+from windtunnel.fleet import Fleet, PodView
+from windtunnel.placement import Code, Filter, Relief, RowScore, SetScore, What
 
 Answer = tuple[list[bool], list[str], list[bool]]
 """Who passes, which reasons are told, where removing pods would not help."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from tests.build import fleet, node, pod
-from tests.placement.judging import comparison, relieved, verdict
+from tests.placement.rules.judging import comparison, relieved, verdict
 
-from windtunnel.fleet import What
-from windtunnel.placement import TaintToleration
+from windtunnel.placement import What
+from windtunnel.placement.rules.taint_toleration import TaintToleration
 
 REASON = "node(s) had untolerated taint(s)"
 HARD = [{"key": "k", "value": "v", "effect": "NoSchedule"}]

@@ -12,16 +12,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from windtunnel.fleet import (
-    NOTHING_TO_DO,
-    Admission,
-    FleetView,
-    Ints,
-    PodView,
-    Relief,
-    Scope,
-    Verdict,
-)
+from windtunnel.fleet import FleetView, Ints, PodView
+from windtunnel.placement.relief import Relief
+from windtunnel.placement.verdict import NOTHING_TO_DO, Entry, Scope, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +24,7 @@ class DynamicResources:
     name: ClassVar[str] = "DynamicResources"
     scope: ClassVar[Scope] = Scope.FACTS
 
-    def admit(self, pod: PodView, view: FleetView) -> Admission:
+    def admit(self, pod: PodView, view: FleetView) -> Entry:
         """Nothing to do without claims."""
         return NOTHING_TO_DO
 

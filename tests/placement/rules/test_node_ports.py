@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from tests.build import fleet, node, pod
-from tests.placement.judging import relieved, skips, verdict
+from tests.placement.rules.judging import relieved, skips, verdict
 
-from windtunnel.fleet import PodView, What
-from windtunnel.placement import NodePorts
+from windtunnel.fleet import PodView
+from windtunnel.placement import What
+from windtunnel.placement.rules.node_ports import NodePorts
 
 
 def listening(name: str, port: int, **kept: object) -> PodView:

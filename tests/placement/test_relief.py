@@ -6,7 +6,7 @@ import pytest
 from tests.build import gpus, node
 
 from windtunnel.fleet.node import NodeFacts
-from windtunnel.fleet.relief import What, node_reliefs
+from windtunnel.placement.relief import What, node_reliefs
 
 TAINT = [{"key": "k", "effect": "NoSchedule"}]
 

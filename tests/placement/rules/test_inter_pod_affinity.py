@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from tests.build import fleet, node, pod
-from tests.placement.judging import Answer, comparison, relieved, skips, verdict
+from tests.placement.rules.judging import Answer, comparison, relieved, skips, verdict
 
-from windtunnel.fleet import Fleet, PodView, What
-from windtunnel.placement import InterPodAffinity
+from windtunnel.fleet import Fleet, PodView
+from windtunnel.placement import What
+from windtunnel.placement.rules.inter_pod_affinity import InterPodAffinity
 
 FAR = "node(s) didn't match pod affinity rules"
 NEAR = "node(s) didn't match pod anti-affinity rules"

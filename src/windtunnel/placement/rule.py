@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from windtunnel.fleet import Ints
 from windtunnel.fleet.pod import PodView
-from windtunnel.fleet.relief import Relief
-from windtunnel.fleet.verdict import Admission, Ints, Scope, Verdict
 from windtunnel.fleet.view import FleetView
+from windtunnel.placement.relief import Relief
+from windtunnel.placement.verdict import Entry, Scope, Verdict
 
 
 class Filter(Protocol):
@@ -25,7 +26,7 @@ class Filter(Protocol):
     def scope(self) -> Scope:
         """What the verdicts depend on."""
 
-    def admit(self, pod: PodView, view: FleetView) -> Admission:
+    def admit(self, pod: PodView, view: FleetView) -> Entry:
         """Answer before nodes are looked at; SKIP leaves the filter out for this pod."""
 
     def filter(self, pod: PodView, view: FleetView) -> Verdict:

@@ -12,20 +12,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from windtunnel.fleet import (
-    GO_ON,
-    Admission,
-    Bools,
-    FleetView,
-    Ints,
-    NodeFacts,
-    PodView,
-    Relief,
-    Scope,
-    Verdict,
-    What,
-    counts_as_scalar,
-)
+from windtunnel.fleet import Bools, FleetView, Ints, NodeFacts, PodView, counts_as_scalar
+from windtunnel.placement.relief import Relief, What
+from windtunnel.placement.verdict import GO_ON, Entry, Scope, Verdict
 
 _PLAIN = ("cpu", "memory", "ephemeral-storage")
 
@@ -52,7 +41,7 @@ class ResourceFit:
     name: ClassVar[str] = "NodeResourcesFit"
     scope: ClassVar[Scope] = Scope.RESOURCES
 
-    def admit(self, pod: PodView, view: FleetView) -> Admission:
+    def admit(self, pod: PodView, view: FleetView) -> Entry:
         """Always look at nodes."""
         return GO_ON
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from tests.build import GPU, fleet, node, pod
-from tests.placement.judging import ratings
+from tests.placement.rules.judging import ratings
 
 from windtunnel.fleet import Fleet, PodView
-from windtunnel.placement import BalancedAllocation
+from windtunnel.placement.rules.balanced_allocation import BalancedAllocation
 
 HALF = pod("e", node="a", requests={"cpu": "48"})
 

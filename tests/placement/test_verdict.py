@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from windtunnel.fleet.verdict import refuse
+from windtunnel.placement.verdict import refuse
 
 SOME, NONE = np.array([True, False]), np.array([False, False])
 

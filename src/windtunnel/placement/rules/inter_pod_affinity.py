@@ -15,9 +15,6 @@ from typing import ClassVar
 import numpy as np
 
 from windtunnel.fleet import (
-    GO_ON,
-    NOTHING_TO_DO,
-    Admission,
     AffinityTerm,
     Bools,
     FleetView,
@@ -25,11 +22,9 @@ from windtunnel.fleet import (
     NamespaceLabels,
     PodQuery,
     PodView,
-    Relief,
-    Scope,
-    Verdict,
-    What,
 )
+from windtunnel.placement.relief import Relief, What
+from windtunnel.placement.verdict import GO_ON, NOTHING_TO_DO, Entry, Scope, Verdict
 
 _AFFINITY = "node(s) didn't match pod affinity rules"
 _OWN_ANTI = "node(s) didn't match pod anti-affinity rules"
@@ -47,7 +42,7 @@ class InterPodAffinity:
     name: ClassVar[str] = "InterPodAffinity"
     scope: ClassVar[Scope] = Scope.FLEET
 
-    def admit(self, pod: PodView, view: FleetView) -> Admission:
+    def admit(self, pod: PodView, view: FleetView) -> Entry:
         """Nothing to do where neither the pod nor an existing pod demands anything."""
         shape = pod.shape
         if not view.any_carried and not shape.has_pod_terms:

@@ -14,7 +14,8 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from windtunnel.fleet import FleetView, Ints, PodView, Scope
+from windtunnel.fleet import FleetView, Ints, PodView
+from windtunnel.placement.verdict import Scope
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from windtunnel.fleet.rule import normalised
+from windtunnel.placement.rule import normalised
 
 CASES = {
     "the largest becomes 100": ([1, 2, 4], False, [25, 50, 100]),

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tests.build import fleet, node, pod
-from tests.placement.judging import comparison, relieved, skips, verdict
+from tests.placement.rules.judging import comparison, relieved, skips, verdict
 
-from windtunnel.fleet import What
-from windtunnel.placement import DynamicResources
+from windtunnel.placement import What
+from windtunnel.placement.rules.dynamic_resources import DynamicResources
 
 CLAIMS = [{"name": "gpu", "resourceClaimName": "one"}]
 

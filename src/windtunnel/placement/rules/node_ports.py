@@ -8,20 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from windtunnel.fleet import (
-    GO_ON,
-    NODE_NEWS,
-    NOTHING_TO_DO,
-    Admission,
-    FleetView,
-    PodView,
-    Relief,
-    Scope,
-    Verdict,
-    What,
-    conflict,
-    refuse,
-)
+from windtunnel.fleet import FleetView, PodView, conflict
+from windtunnel.placement.relief import NODE_NEWS, Relief, What
+from windtunnel.placement.verdict import GO_ON, NOTHING_TO_DO, Entry, Scope, Verdict, refuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +20,7 @@ class NodePorts:
     name: ClassVar[str] = "NodePorts"
     scope: ClassVar[Scope] = Scope.ROW
 
-    def admit(self, pod: PodView, view: FleetView) -> Admission:
+    def admit(self, pod: PodView, view: FleetView) -> Entry:
         """Nothing to do for pods without host ports."""
         return GO_ON if pod.shape.host_ports else NOTHING_TO_DO
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from tests.build import fleet, node, pod
-from tests.placement.judging import relieved, verdict
+from tests.placement.rules.judging import relieved, verdict
 
-from windtunnel.fleet import What
-from windtunnel.placement import NodeUnschedulable
+from windtunnel.placement import What
+from windtunnel.placement.rules.node_unschedulable import NodeUnschedulable
 
 CORDON = [{"key": "node.kubernetes.io/unschedulable", "operator": "Exists"}]
 

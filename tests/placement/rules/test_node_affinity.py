@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from tests.build import fleet, node, pod
-from tests.placement.judging import comparison, relieved, skips, verdict
+from tests.placement.rules.judging import comparison, relieved, skips, verdict
 
-from windtunnel.fleet import Code, NodeChoice, PodView, What, node_terms
-from windtunnel.placement import NodeAffinity
+from windtunnel.fleet import NodeChoice, PodView, node_terms
+from windtunnel.placement import Code, What
+from windtunnel.placement.rules.node_affinity import NodeAffinity
 
 MADE = fleet(node("a", labels={"tier": "gold"}), node("b", labels={"tier": "tin"}), node("c"))
 GOLD = {"matchExpressions": [{"key": "tier", "operator": "In", "values": ["gold"]}]}

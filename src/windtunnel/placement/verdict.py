@@ -11,12 +11,8 @@ from enum import Enum
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-Bools = npt.NDArray[np.bool_]
-Ints = npt.NDArray[np.int64]
-Rows = npt.NDArray[np.intp] | slice
-"""Which rows of a view: indices or a slice."""
+from windtunnel.fleet import Bools
 
 
 class Code(Enum):
@@ -54,7 +50,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Admission:
+class Entry:
     """A rule's answer before it sees nodes: go on, nothing to do, only these nodes, or no."""
 
     code: Code = Code.SUCCESS
@@ -63,8 +59,8 @@ class Admission:
     """The only nodes that can pass; None: all."""
 
 
-GO_ON: Final = Admission()
-NOTHING_TO_DO: Final = Admission(Code.SKIP)
+GO_ON: Final = Entry()
+NOTHING_TO_DO: Final = Entry(Code.SKIP)
 
 
 def refuse(refused: Bools, reason: str, *, unresolvable: bool) -> Verdict:

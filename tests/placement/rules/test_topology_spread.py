@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from tests.build import fleet, node, pod
-from tests.placement.judging import Answer, comparison, relieved, skips, verdict
+from tests.placement.rules.judging import Answer, comparison, relieved, skips, verdict
 
-from windtunnel.fleet import Fleet, PodView, SpreadConstraint, What
+from windtunnel.fleet import Fleet, PodView, SpreadConstraint
 from windtunnel.machinery.selectors import EVERYTHING
-from windtunnel.placement import TopologySpread
+from windtunnel.placement import What
+from windtunnel.placement.rules.topology_spread import TopologySpread
 
 MISSING = "node(s) didn't match pod topology spread constraints (missing required label)"
 SKEW = "node(s) didn't match pod topology spread constraints"
