@@ -88,12 +88,32 @@ while process.alive:
 print(log.read_text().strip())
 """
 
+BOUND = """
+middle = os.fork()
+if middle == 0:
+    def serve(ready):
+        signal.signal(signal.SIGTERM, lambda *_: (log.write_text("asked to end"), os._exit(0)))
+        ready(me())
+        while True:
+            signal.pause()
+    process = detached(serve, log.with_name("output"), bound=True)
+    log.with_name("pid").write_text(str(process.pid))
+    os.kill(os.getpid(), signal.SIGKILL)
+os.waitpid(middle, 0)
+pid = int(log.with_name("pid").read_text())
+end_at = time.monotonic() + 20
+while not log.exists() and time.monotonic() < end_at:
+    pass
+print(log.read_text())
+"""
+
 CASES = {
     "it serves until it is ended": (READY, "hello from the child"),
     "its refusal is the parent's": (REFUSED, "the port is taken 3"),
     "its silent death is noticed": (DIED, "the cluster did not start; see {log}"),
     "its bug is in the log": (BUG, "True"),
     "an interrupt of the parent ends it too": (INTERRUPTED, "the child is gone"),
+    "bound to its parent, it ends with it": (BOUND, "asked to end"),
     "what goes wrong later is in the log": (LATE, "the disk is full"),
 }
 

@@ -24,6 +24,8 @@ from windtunnel.errors import ClusterError, WindtunnelError
 PATIENCE_SECONDS: Final = 20.0
 """How long a cluster may take to stop: what is under way is let out, the store is flushed."""
 PROBE_SECONDS: Final = 0.02
+_PR_SET_PDEATHSIG: Final = 1
+"""Source: Linux, prctl(2)."""
 
 Ready = Callable[[Process], None]
 
@@ -48,12 +50,13 @@ class _Said(WindtunnelError):
         self.exit_code = exit_code
 
 
-def detached(serve: Callable[[Ready], object], log: Path) -> Process:
+def detached(serve: Callable[[Ready], object], log: Path, *, bound: bool = False) -> Process:
     """Run ``serve`` in a process of its own; return once it has called what it was handed.
 
     Args:
         serve: Serves a cluster until it is told to stop.
         log: Where the child's output goes.
+        bound: Whether the child stops when this process ends, however it ends.
 
     Raises:
         WindtunnelError: the child could not start the cluster.
@@ -62,6 +65,8 @@ def detached(serve: Callable[[Ready], object], log: Path) -> Process:
     child = os.fork()
     if child == 0:
         os.close(reader)
+        if bound:
+            _end_with_parent()
         _live(serve, writer, log)
     os.close(writer)
     try:
@@ -77,6 +82,17 @@ def detached(serve: Callable[[Ready], object], log: Path) -> Process:
     if "error" in message:
         raise _Said(message["error"], message["code"])
     return Process(**message)
+
+
+def _end_with_parent() -> None:
+    """Have the kernel ask this process to end when its parent is gone; only Linux can."""
+    parent = os.getppid()
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _live(serve: Callable[[Ready], object], writer: int, log: Path) -> None:

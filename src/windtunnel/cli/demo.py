@@ -190,7 +190,7 @@ def command(keep: bool) -> None:
         ephemeral=True,
         pools=tuple(parse_order(order) for order in FLEET),
     )
-    process = start(settings, folder)
+    process = start(settings, folder, bound=not keep)
     kept = False
     try:
         click.secho(

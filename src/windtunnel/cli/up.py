@@ -105,8 +105,8 @@ def command(
     return 130 if signal == INTERRUPT else 0
 
 
-def start(settings: Settings, folder: Folder) -> Process:
-    """Start a cluster in a process of its own."""
+def start(settings: Settings, folder: Folder, *, bound: bool = False) -> Process:
+    """Start a cluster in a process of its own, which may be bound to the life of this one."""
     from windtunnel.assembly.detach import detached
 
     folder.create()
@@ -117,4 +117,4 @@ def start(settings: Settings, folder: Folder) -> Process:
 
         serve(settings, ready)
 
-    return detached(run, folder.log)
+    return detached(run, folder.log, bound=bound)

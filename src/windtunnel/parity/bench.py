@@ -38,7 +38,7 @@ def replay_on_own_server(cases: Iterable[Case]) -> Report:
 
             serve(settings, ready)
 
-        process = detached(run, folder.log)
+        process = detached(run, folder.log, bound=True)
         try:
             admin = HttpClient(kubeconfig.connection(folder.kubeconfig))
             return Replay(process.url, lambda: _compact(admin)).play(cases)
