@@ -13,7 +13,8 @@ from time import perf_counter
 
 from windtunnel.fleet import Fleet, PodView, read_node_tree
 from windtunnel.machinery.tree import Key, Tree
-from windtunnel.scheduler import Cycle, Nominations, read_configuration
+from windtunnel.placement.search import Cycle, Nominations
+from windtunnel.scheduler import read_configuration
 
 
 def node(number: int, kinds: int) -> Tree:
@@ -43,7 +44,7 @@ def measure(nodes: int, pods: int, shapes: int, kinds: int) -> float:
     fleet = Fleet()
     for number in range(nodes):
         fleet.put_node(read_node_tree(node(number, kinds)))
-    cycle = Cycle(fleet, read_configuration().profiles[0], Nominations())
+    cycle = Cycle(fleet, read_configuration().profiles[0].rules, Nominations())
     patterns = [fleet.reader.read_tree(pod(0, shape)) for shape in range(shapes)]
     queue: list[PodView] = [
         replace(patterns[number % shapes], key=Key("default", f"pod-{number}"))

@@ -7,7 +7,8 @@ from typing import Any
 from windtunnel.client.protocol import Change, ChangeType
 from windtunnel.fleet import Fleet, NodeFacts, PodReader, PodView, read_node_tree
 from windtunnel.machinery.tree import Tree, encode, key_of
-from windtunnel.scheduler import Cycle, Nominations, read_configuration
+from windtunnel.placement.search import Cycle, Nominations
+from windtunnel.scheduler import Profile, read_configuration
 
 GPU = "nvidia.com/gpu"
 READER = PodReader()
@@ -79,9 +80,14 @@ def fleet(*nodes: NodeFacts, pods: tuple[PodView, ...] = ()) -> Fleet:
     return made
 
 
+def profile(**configuration: Any) -> Profile:
+    """The first profile of a configuration."""
+    return read_configuration(configuration).profiles[0]
+
+
 def cycle(made: Fleet, **configuration: Any) -> Cycle:
-    """A cycle of the first profile of a configuration."""
-    return Cycle(made, read_configuration(configuration).profiles[0], Nominations())
+    """A cycle by the rules of a configuration's first profile."""
+    return Cycle(made, profile(**configuration).rules, Nominations())
 
 
 def change(kind: ChangeType, tree: Tree, revision: int = 1) -> Change:

@@ -68,7 +68,7 @@ def test_a_profiles_own_percentage_wins() -> None:
     profiles = [{"schedulerName": "a"}, {"schedulerName": "b", "percentageOfNodesToScore": 70}]
     tree = {"percentageOfNodesToScore": 30, "profiles": profiles}
 
-    assert [one.percentage for one in read_configuration(tree).profiles] == [30, 70]
+    assert [one.rules.percentage for one in read_configuration(tree).profiles] == [30, 70]
 
 
 def test_settings_of_the_process_are_read_and_do_nothing() -> None:

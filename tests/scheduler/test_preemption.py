@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.build import GPU, cycle, fleet, gpus, node, pod
+from tests.build import GPU, cycle, fleet, gpus, node, pod, profile
 
 from windtunnel.fleet import Fleet, PodView
 from windtunnel.placement import Code
@@ -41,7 +41,7 @@ def preempted(made: Fleet, one: PodView, allowed: int | None = None, **kept: Any
                 }
             )
         )
-    found = after_failure(searched, one, decision, budgets)
+    found = after_failure(searched, profile(**kept), one, decision, budgets)
     made.check()
     assert found is not None
     return found
@@ -160,6 +160,18 @@ def test_a_search_that_a_gate_ended_is_told_in_the_real_quirk() -> None:
 def test_without_plugins_nothing_is_tried() -> None:
     made = fleet(node("a"), pods=(victim("e", "a", 8),))
     plugins = {"postFilter": {"disabled": [{"name": "*"}]}}
-    searched = cycle(made, profiles=[{"plugins": plugins}])
+    searched, chosen = cycle(made), profile(profiles=[{"plugins": plugins}])
 
-    assert after_failure(searched, vip(), searched.decide(vip()), []) is None
+    assert after_failure(searched, chosen, vip(), searched.decide(vip()), []) is None
+
+
+@pytest.mark.parametrize(
+    ("claims", "words"),
+    [([], "no new claims to deallocate"), ([{"name": "gpu"}], "still not schedulable")],
+)
+def test_device_claims_are_told_before_preemption(claims: list[Any], words: str) -> None:
+    made = fleet(node("a"), pods=(victim("e", "a", 8, priority=200),))
+
+    told = preempted(made, vip(resourceClaims=claims)).message
+
+    assert told.startswith(f"{words}, preemption: ")

@@ -29,7 +29,9 @@ def made(plugins: dict[str, Any] | None = None, **arguments: dict[str, Any]) -> 
 
 
 def scores(profile: Profile) -> dict[str, int]:
-    return {one.name: weight for one, weight in (*profile.row_scores, *profile.set_scores)}
+    return {
+        one.name: weight for one, weight in (*profile.rules.row_scores, *profile.rules.set_scores)
+    }
 
 
 def names(*plugins: str) -> list[dict[str, str]]:
@@ -39,7 +41,7 @@ def names(*plugins: str) -> list[dict[str, str]]:
 def test_the_default_profile_in_order() -> None:
     profile = made()
 
-    assert [one.name for one in profile.filters] == [
+    assert [one.name for one in profile.rules.filters] == [
         "NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts",
         "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity", "DynamicResources",
     ]  # fmt: skip
@@ -86,14 +88,14 @@ def test_scores(plugins: dict[str, Any], changed: dict[str, int | None]) -> None
 def test_a_filter_disabled_at_its_point_still_scores() -> None:
     profile = made({"filter": {"disabled": names("NodeResourcesFit")}})
 
-    assert profile.filter("NodeResourcesFit") is None
+    assert "NodeResourcesFit" not in {one.name for one in profile.rules.filters}
     assert scores(profile) == DEFAULT_SCORES
 
 
 def test_plugins_named_at_a_point_come_first_there() -> None:
     profile = made({"filter": {"enabled": names("NodePorts", "NodeName")}})
 
-    assert [one.name for one in profile.filters][:3] == [
+    assert [one.name for one in profile.rules.filters][:3] == [
         "NodePorts", "NodeName", "NodeUnschedulable",
     ]  # fmt: skip
 
@@ -101,12 +103,12 @@ def test_plugins_named_at_a_point_come_first_there() -> None:
 def test_arguments_reach_their_rule() -> None:
     strategy = {"type": "MostAllocated", "resources": [{"name": "nvidia.com/gpu", "weight": 3}]}
 
-    rule = made(NodeResourcesFit={"scoringStrategy": strategy}).filter("NodeResourcesFit")
+    rules = made(NodeResourcesFit={"scoringStrategy": strategy}).rules
 
-    assert isinstance(rule, ResourceFit)
+    rule = next(one for one in rules.filters if isinstance(one, ResourceFit))
     assert rule.strategy.resources == (("nvidia.com/gpu", 3),)
 
 
 def test_a_profile_without_scores_says_so() -> None:
-    assert made().scores_anything
-    assert not made({"score": {"disabled": names("*")}}).scores_anything
+    assert made().rules.scores_anything
+    assert not made({"score": {"disabled": names("*")}}).rules.scores_anything

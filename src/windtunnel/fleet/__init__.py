@@ -11,6 +11,7 @@ from windtunnel.fleet.pod_terms import (
     PodQuery,
     PodTerm,
     SpreadConstraint,
+    spread_constraint,
 )
 from windtunnel.fleet.ports import conflict
 from windtunnel.fleet.requests import counts_as_scalar
@@ -46,5 +47,6 @@ __all__ = [
     "preferred_node_terms",
     "read_node",
     "read_node_tree",
+    "spread_constraint",
     "untolerated",
 ]

@@ -23,6 +23,7 @@ from windtunnel.machinery.schema import fill_defaults
 from windtunnel.machinery.timestamp import parse_time, time_text
 from windtunnel.machinery.tree import Key, Tree, decode, dig, encode, key_of
 from windtunnel.parity.report import Outcome, Report, differences
+from windtunnel.placement.search import Refused
 from windtunnel.scheduler import (
     Attempt,
     Engine,
@@ -34,7 +35,6 @@ from windtunnel.scheduler import (
     preempted,
     read_configuration,
 )
-from windtunnel.scheduler.decision import Refused
 
 _START: Final = parse_time("2026-01-01T01:00:00Z")
 _RESOURCES: Final = {

@@ -1,11 +1,12 @@
 """What a rule of placement is: a filter or a score over a view, with what may change its answer.
 
-The rules themselves are in ``windtunnel.placement``, one a file. A rule is an immutable value made
-from its arguments in a profile; it holds no state of the cluster.
+The rules themselves are in ``placement.rules``, one a file. A rule is an immutable value made from
+its arguments; it holds no state of the cluster.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Protocol
 
 from windtunnel.fleet import Ints
@@ -73,6 +74,23 @@ class SetScore(Protocol):
 
     def compare(self, pod: PodView, view: FleetView) -> Ints:
         """Return 0 to 100 for every row of the view, which holds exactly the feasible nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleSet:
+    """The rules by which one kind of pod is placed, in the order in which they are asked."""
+
+    filters: tuple[Filter, ...]
+    row_scores: tuple[tuple[RowScore, int], ...]
+    """With weights, as the other scores."""
+    set_scores: tuple[tuple[SetScore, int], ...]
+    percentage: int = 0
+    """How many nodes a search looks at before it is content; 0 adapts to the size of the fleet."""
+
+    @property
+    def scores_anything(self) -> bool:
+        """Without any score the first feasible node is taken."""
+        return bool(self.row_scores or self.set_scores)
 
 
 def normalised(raw: Ints, *, reverse: bool = False) -> Ints:

@@ -1,11 +1,9 @@
 """Where pods go: queue, cycle, preemption and binding, as kube-scheduler v1.36 decides them."""
 
 from windtunnel.scheduler.configuration import Configuration, read_configuration
-from windtunnel.scheduler.cycle import Cycle
-from windtunnel.scheduler.decision import Decision
 from windtunnel.scheduler.engine import WATCHED, Attempt, Engine
-from windtunnel.scheduler.nominations import Nominations
 from windtunnel.scheduler.preemption import Preemption
+from windtunnel.scheduler.profile import Profile
 from windtunnel.scheduler.queue import Place
 from windtunnel.scheduler.scheduler import Scheduler
 from windtunnel.scheduler.words import Note, bound, disruption, failed, preempted
@@ -14,13 +12,11 @@ __all__ = [
     "WATCHED",
     "Attempt",
     "Configuration",
-    "Cycle",
-    "Decision",
     "Engine",
-    "Nominations",
     "Note",
     "Place",
     "Preemption",
+    "Profile",
     "Scheduler",
     "bound",
     "disruption",

@@ -14,8 +14,9 @@ from msgspec import Struct
 
 from windtunnel.errors import UsageError
 from windtunnel.machinery.tree import Tree
-from windtunnel.scheduler.arguments import ARGUMENTS, Arguments
-from windtunnel.scheduler.profile import POINTS, Plugin, PluginSet, Profile, make_profile
+from windtunnel.placement import PLUGINS, POINTS
+from windtunnel.placement.arguments import Arguments
+from windtunnel.scheduler.profile import Choice, PluginSet, Profile, make_profile
 
 _API_VERSION: Final = "kubescheduler.config.k8s.io/v1"
 _KIND: Final = "KubeSchedulerConfiguration"
@@ -112,14 +113,15 @@ def _profile(profile: _Profile, percentage: int) -> Profile:
         if point not in POINTS and point != "multiPoint":
             raise UsageError(f"profile {name}: there is no extension point {point}")
         sets[point] = PluginSet(
-            tuple(Plugin(one.name, one.weight) for one in plugins.enabled or ()),
+            tuple(Choice(one.name, one.weight) for one in plugins.enabled or ()),
             frozenset(one.name for one in plugins.disabled or ()),
         )
     arguments: dict[str, Arguments] = {}
     for config in profile.plugin_config or ():
         if config.name in arguments:
             raise UsageError(f"profile {name}: pluginConfig names {config.name} twice")
-        kind = ARGUMENTS.get(config.name)
+        row = PLUGINS.get(config.name)
+        kind = row.arguments if row is not None else None
         if kind is None:
             raise UsageError(f"profile {name}: plugin {config.name} takes no arguments")
         try:

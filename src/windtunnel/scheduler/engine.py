@@ -15,11 +15,9 @@ from windtunnel.fleet import Fleet, PodView, read_node
 from windtunnel.kernel import Clock
 from windtunnel.machinery.tree import Key
 from windtunnel.placement import Relief, What, node_reliefs
+from windtunnel.placement.search import Cycle, Decision, Nominations, Rotation
 from windtunnel.scheduler.budgets import Budget, read_budget
 from windtunnel.scheduler.configuration import Configuration
-from windtunnel.scheduler.cycle import Cycle, Rotation
-from windtunnel.scheduler.decision import Decision
-from windtunnel.scheduler.nominations import Nominations
 from windtunnel.scheduler.preemption import Preemption, after_failure
 from windtunnel.scheduler.queue import GateRefusal, SchedulingQueue, Waiting
 
@@ -65,8 +63,9 @@ class Engine:
         self.nominations = Nominations()
         self.budgets: dict[Key, Budget] = {}
         rotation = Rotation()
+        self._profiles = {profile.name: profile for profile in configuration.profiles}
         self.cycles = {
-            profile.name: Cycle(self.fleet, profile, self.nominations, rotation)
+            profile.name: Cycle(self.fleet, profile.rules, self.nominations, rotation)
             for profile in configuration.profiles
         }
         self.queue = SchedulingQueue(
@@ -141,7 +140,9 @@ class Engine:
     def _failed(self, cycle: Cycle, waiting: Waiting, pod: PodView, decision: Decision) -> Attempt:
         preemption = None
         if decision.nodes:
-            preemption = after_failure(cycle, pod, decision, tuple(self.budgets.values()))
+            profile = self._profiles[pod.scheduler]
+            budgets = tuple(self.budgets.values())
+            preemption = after_failure(cycle, profile, pod, decision, budgets)
         message = decision.message(preemption.message if preemption else "")
         nominated = preemption.nominated if preemption else ("" if not decision.nodes else None)
         demoted: tuple[PodView, ...] = ()
@@ -171,8 +172,7 @@ class Engine:
         )
 
     def _gating(self, pod: PodView) -> GateRefusal | None:
-        cycle = self.cycles[pod.scheduler]
-        if pod.gates and "SchedulingGates" in cycle.profile.gates:
+        if pod.gates and "SchedulingGates" in self._profiles[pod.scheduler].gates:
             reason = f"waiting for scheduling gates: [{' '.join(pod.gates)}]"
             return GateRefusal("SchedulingGates", reason)
         return None
@@ -183,10 +183,10 @@ class Engine:
         if not waiting.rejectors:
             return True
         view = self.fleet.view()
-        profile = self.cycles[waiting.pod.scheduler].profile
+        rules = self.cycles[waiting.pod.scheduler].rules
         return any(
             one.relieved(waiting.pod, relief, view)
-            for one in profile.filters
+            for one in rules.filters
             if one.name in waiting.rejectors
         )
 

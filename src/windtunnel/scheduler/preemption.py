@@ -14,10 +14,10 @@ from typing import Final
 
 from windtunnel.fleet import PodView
 from windtunnel.placement import Code, Judgement, Refusal
-from windtunnel.placement.rules.dynamic_resources import DynamicResources
+from windtunnel.placement.arguments import DefaultPreemptionArgs
+from windtunnel.placement.search import Cycle, Decision, Refused, histogram
 from windtunnel.scheduler.budgets import Budget, violating
-from windtunnel.scheduler.cycle import Cycle
-from windtunnel.scheduler.decision import Decision, Refused, histogram
+from windtunnel.scheduler.profile import Profile
 
 _NO_VICTIMS: Final = Refusal(
     Code.UNRESOLVABLE, "", ("No preemption victims found for incoming pod",)
@@ -57,12 +57,12 @@ class Preemption:
 
 
 def after_failure(
-    cycle: Cycle, pod: PodView, decision: Decision, budgets: Sequence[Budget]
+    cycle: Cycle, profile: Profile, pod: PodView, decision: Decision, budgets: Sequence[Budget]
 ) -> Preemption | None:
     """Ask everything that may help after a failed search, in the profile's order."""
     words = []
     result = Preemption(Code.UNSCHEDULABLE, "", None)
-    plugins = cycle.profile.post_filters
+    plugins = profile.post_filters
     if not plugins:
         return None
     if "DynamicResources" in plugins and _stopped_before_claims(cycle, decision):
@@ -70,9 +70,9 @@ def after_failure(
         return Preemption(Code.ERROR, "not found", None)
     for plugin in plugins:
         if plugin == "DynamicResources":
-            words.append(DynamicResources().nothing_freed(pod))
+            words.append(_nothing_freed(pod))
         elif plugin == "DefaultPreemption":
-            result = preempt(cycle, pod, decision, budgets)
+            result = preempt(cycle, profile.preemption, pod, decision, budgets)
             if result.code is Code.SUCCESS:
                 return result
             words.append(f"preemption: {result.message}")
@@ -82,15 +82,24 @@ def after_failure(
 def _stopped_before_claims(cycle: Cycle, decision: Decision) -> bool:
     if decision.gate.code is not Code.UNRESOLVABLE:
         return False
-    order = [one.name for one in cycle.profile.filters]
+    order = [one.name for one in cycle.rules.filters]
     stopped = decision.gate.plugin or decision.gate.restricting[-1]
     if "DynamicResources" not in order or stopped not in order:
         return True
     return order.index(stopped) < order.index("DynamicResources")
 
 
+def _nothing_freed(pod: PodView) -> str:
+    """Return what the plugin of device claims says: pods without claims leave nothing to free."""
+    return "still not schedulable" if pod.has_claims else "no new claims to deallocate"
+
+
 def preempt(
-    cycle: Cycle, pod: PodView, decision: Decision, budgets: Sequence[Budget]
+    cycle: Cycle,
+    settings: DefaultPreemptionArgs,
+    pod: PodView,
+    decision: Decision,
+    budgets: Sequence[Budget],
 ) -> Preemption:
     """Look for the node where making room hurts least."""
     ineligible = _ineligible(cycle, pod, decision)
@@ -103,7 +112,6 @@ def preempt(
         for node in one.nodes
     ]
     hopeful.sort(key=cycle.fleet.row_of.__getitem__)
-    settings = cycle.profile.preemption
     enough = min(
         max(
             len(hopeful) * settings.min_candidate_nodes_percentage // 100,

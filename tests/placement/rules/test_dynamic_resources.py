@@ -1,4 +1,4 @@
-"""Device claims keep their place in scores and messages."""
+"""Device claims keep their place in scores."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from tests.placement.rules.judging import comparison, relieved, skips, verdict
 
 from windtunnel.placement import What
 from windtunnel.placement.rules.dynamic_resources import DynamicResources
-
-CLAIMS = [{"name": "gpu", "resourceClaimName": "one"}]
 
 
 def test_every_pod_passes_and_scores_nothing() -> None:
@@ -19,10 +17,3 @@ def test_every_pod_passes_and_scores_nothing() -> None:
     assert rule.same(pod(), made.view()) == 0
     assert comparison(rule, pod(), made) == [0]
     assert not relieved(rule, pod(), made, What.NODE_ADDED, node=node())
-
-
-def test_what_is_said_after_a_failure() -> None:
-    rule = DynamicResources()
-
-    assert rule.nothing_freed(pod()) == "no new claims to deallocate"
-    assert rule.nothing_freed(pod(resourceClaims=CLAIMS)) == "still not schedulable"

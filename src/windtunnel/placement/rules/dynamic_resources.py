@@ -1,4 +1,4 @@
-"""Device claims: pods without any pass, and are told that there was nothing to free.
+"""Device claims: pods without any pass.
 
 Claims themselves are not judged yet; the plugin's place in scores and messages is kept.
 
@@ -47,7 +47,3 @@ class DynamicResources:
     def compare(self, pod: PodView, view: FleetView) -> Ints:
         """Return 0 for every row."""
         return np.zeros(len(view), np.int64)
-
-    def nothing_freed(self, pod: PodView) -> str:
-        """Return what the plugin says after a failure, before preemption is told."""
-        return "still not schedulable" if pod.has_claims else "no new claims to deallocate"

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windtunnel.scheduler.sampling import feasible_wanted, heap_ranks, walk, winner
+from windtunnel.placement.search.sampling import feasible_wanted, heap_ranks, walk, winner
 
 WANTED = {
     "few nodes are all looked at": (99, 0, 99),

@@ -142,16 +142,3 @@ class DynamicResourcesArgs(Arguments, frozen=True, kw_only=True, rename="camel")
 
     filter_timeout: str | None = field(default=None)
     binding_timeout: str | None = field(default=None)
-
-
-ARGUMENTS: Final[dict[str, type[Arguments]]] = {
-    "NodeResourcesFit": NodeResourcesFitArgs,
-    "NodeResourcesBalancedAllocation": NodeResourcesBalancedAllocationArgs,
-    "NodeAffinity": NodeAffinityArgs,
-    "PodTopologySpread": PodTopologySpreadArgs,
-    "InterPodAffinity": InterPodAffinityArgs,
-    "DefaultPreemption": DefaultPreemptionArgs,
-    "VolumeBinding": VolumeBindingArgs,
-    "DynamicResources": DynamicResourcesArgs,
-}
-"""The type of arguments by plugin name."""

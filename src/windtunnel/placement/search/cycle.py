@@ -1,7 +1,7 @@
 """One search for a node: gate, filters, sampling, scores, the winner.
 
 The cycle knows no API and changes nothing; whoever asked decides what to do with the decision. One
-cycle serves one profile and remembers where its last walk over the nodes ended.
+cycle serves one set of rules and remembers where its last walk over the nodes ended.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from windtunnel.fleet import Fleet, Ints, PodView
-from windtunnel.placement import Code, Entry, Filter, Judgement, Refusal, Scope, SetScore
-from windtunnel.scheduler.decision import Decision, Gate, Refused, Scores
-from windtunnel.scheduler.nominations import Nominations
-from windtunnel.scheduler.profile import Profile
-from windtunnel.scheduler.sampling import feasible_wanted, walk, winner
+from windtunnel.placement.judgement import Judgement, Refusal
+from windtunnel.placement.rule import Filter, RuleSet, SetScore
+from windtunnel.placement.search.decision import Decision, Gate, Refused, Scores
+from windtunnel.placement.search.nominations import Nominations
+from windtunnel.placement.search.sampling import feasible_wanted, walk, winner
+from windtunnel.placement.verdict import Code, Entry, Scope
 
 _ROWS_KEPT: Final = 4_000_000
 """Rows over all kept judgements; about 40 bytes each."""
@@ -37,25 +38,25 @@ class _Case(NamedTuple):
 
 
 class Rotation:
-    """Where the next walk over the nodes begins; shared by the profiles of a scheduler."""
+    """Where the next walk over the nodes begins; the cycles of one scheduler share it."""
 
     def __init__(self) -> None:
         self.start = 0
 
 
 class Cycle:
-    """Searches nodes for pods of one profile."""
+    """Searches nodes for the pods that one set of rules concerns."""
 
     def __init__(
         self,
         fleet: Fleet,
-        profile: Profile,
+        rules: RuleSet,
         nominations: Nominations,
         rotation: Rotation | None = None,
     ) -> None:
-        self.fleet, self.profile, self.nominations = fleet, profile, nominations
+        self.fleet, self.rules, self.nominations = fleet, rules, nominations
         self._rotation = rotation or Rotation()
-        self._restless = tuple(one for one in profile.filters if one.scope is Scope.FLEET)
+        self._restless = tuple(one for one in rules.filters if one.scope is Scope.FLEET)
         self._cases: OrderedDict[tuple[object, ...], _Case] = OrderedDict()
 
     def decide(self, pod: PodView, *, details: bool = False) -> Decision:
@@ -134,8 +135,8 @@ class Cycle:
             only = np.array(sorted(row_of[name] for name in gate.names if name in row_of), np.int64)
             places = len(only)
             feasible = np.flatnonzero(np.isin(only, feasible))
-        wanted = feasible_wanted(places, self.profile.percentage)
-        if not self.profile.scores_anything:
+        wanted = feasible_wanted(places, self.rules.percentage)
+        if not self.rules.scores_anything:
             wanted = min(wanted, 1)
         start = self._rotation.start % places if places else 0
         found, passed, surplus = walk(feasible, places, start, wanted)
@@ -185,7 +186,7 @@ class Cycle:
         totals = judgement.totals.take(found)
         view = fleet.view()
         parts: list[tuple[str, Ints]] = []
-        for score, weight in self.profile.set_scores if details else telling:
+        for score, weight in self.rules.set_scores if details else telling:
             if not score.applies(pod, view):
                 continue
             same = score.same(pod, view) if details else None
@@ -221,10 +222,10 @@ class Cycle:
         if gate.code is Code.SUCCESS:
             judgement = case.judgement if case is not None else None
             if judgement is None or judgement.filters != filters:
-                judgement = Judgement(self.fleet, filters, self.profile.row_scores, pod)
+                judgement = Judgement(self.fleet, filters, self.rules.row_scores, pod)
         telling = tuple(
             (score, weight)
-            for score, weight in self.profile.set_scores
+            for score, weight in self.rules.set_scores
             if score.scope is Scope.FLEET
             or (score.applies(pod, view) and score.same(pod, view) is None)
         )
@@ -239,7 +240,7 @@ class Cycle:
         names: frozenset[str] | None = None
         restricting: list[str] = []
         postponed: Gate | None = None
-        for one in self.profile.filters:
+        for one in self.rules.filters:
             answer = one.admit(pod, view)
             if answer.code is Code.SKIP:
                 continue

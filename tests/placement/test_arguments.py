@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from windtunnel.scheduler.arguments import ARGUMENTS
+from windtunnel.placement import PLUGINS
 
 RATIO = "RequestedToCapacityRatio"
 
@@ -40,11 +40,11 @@ REFUSED: dict[str, tuple[str, dict[str, Any], str]] = {
 @pytest.mark.parametrize(("plugin", "tree", "words"), REFUSED.values(), ids=REFUSED)
 def test_refused(plugin: str, tree: dict[str, Any], words: str) -> None:
     with pytest.raises(msgspec.ValidationError, match=words):
-        msgspec.convert(tree, ARGUMENTS[plugin])
+        msgspec.convert(tree, PLUGINS[plugin].arguments)
 
 
-@pytest.mark.parametrize("plugin", ARGUMENTS)
+@pytest.mark.parametrize("plugin", [name for name, row in PLUGINS.items() if row.arguments])
 def test_type_and_version_may_be_named(plugin: str) -> None:
     named = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": f"{plugin}Args"}
 
-    assert msgspec.convert(named, ARGUMENTS[plugin])
+    assert msgspec.convert(named, PLUGINS[plugin].arguments)

@@ -8,8 +8,8 @@ from tests.build import GPU, cycle, fleet, gpus, node, pod
 
 from windtunnel.fleet import PodView
 from windtunnel.placement import Code
-from windtunnel.scheduler import Nominations
-from windtunnel.scheduler.cycle import Cycle
+from windtunnel.placement.search import Nominations
+from windtunnel.placement.search.cycle import Cycle
 
 
 def named(*names: str) -> PodView:
@@ -111,7 +111,7 @@ def test_room_that_others_wait_for_is_not_given_away() -> None:
     nominations = Nominations()
     waiting = pod("w", priority=10, requests=gpus(6))
     nominations.put(waiting, "a")
-    searched = Cycle(made, cycle(made).profile, nominations)
+    searched = Cycle(made, cycle(made).rules, nominations)
 
     refused = searched.decide(pod(requests=gpus(4)))
     assert refused.node == ""

@@ -6,7 +6,7 @@ import pytest
 
 from windtunnel.machinery.tree import Key
 from windtunnel.placement import Code, Refusal
-from windtunnel.scheduler.decision import Decision, Gate, Refused
+from windtunnel.placement.search.decision import Decision, Gate, Refused
 
 
 def refused(plugin: str, *reasons: str, nodes: int) -> Refused:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from windtunnel.machinery.tree import Key
-from windtunnel.placement import Code, Refusal
+from windtunnel.placement.judgement import Refusal
+from windtunnel.placement.verdict import Code
 
 NO_NODES: Final = "no nodes available to schedule pods"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.build import pod
 
-from windtunnel.scheduler import Nominations
+from windtunnel.placement.search import Nominations
 
 
 def test_a_pod_is_nominated_for_one_node_at_a_time() -> None:
