@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from windtunnel.client.protocol import Change, ChangeType
 from windtunnel.fleet import Fleet, NodeFacts, PodReader, PodView, read_node_tree
+from windtunnel.machinery.change import Change, ChangeType
 from windtunnel.machinery.tree import Tree, encode, key_of
 from windtunnel.placement.search import Cycle, Nominations
 from windtunnel.scheduler import Profile, read_configuration

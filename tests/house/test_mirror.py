@@ -18,6 +18,7 @@ TESTED_ELSEWHERE = {
     "fleet/arrays.py": "names of types",
     "store/backend.py": "a protocol without behaviour",
     "store/refusals.py": "exceptions without behaviour",
+    "machinery/change.py": "a value without behaviour",
     "client/protocol.py": "a protocol without behaviour",
     "controllers/controller.py": "a protocol, and two functions that every controller's test runs",
     "controllers/settings.py": "a value without behaviour",

@@ -4,6 +4,7 @@ Parts are written against ``Client``; which implementation they get, in-process 
 in ``assembly``. ``client.http`` does I/O and is not exported here.
 """
 
-from windtunnel.client.protocol import Change, ChangeType, Client, Deliver, Write
+from windtunnel.client.protocol import Client, Deliver, Write
+from windtunnel.machinery.change import Change, ChangeType
 
 __all__ = ["Change", "ChangeType", "Client", "Deliver", "Write"]

@@ -12,29 +12,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from windtunnel.machinery.tree import Key, Tree, decode
-
-ChangeType = Literal["ADDED", "MODIFIED", "DELETED", "SYNCED"]
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One change of one object, as watches deliver it.
-
-    ``body`` is the object's JSON (for DELETED: its last state). ``SYNCED`` has no object: it says
-    that everything which existed when the watch began has been delivered.
-    """
-
-    type: ChangeType
-    key: Key
-    revision: int
-    body: bytes
-
-    def tree(self) -> Tree:
-        """Decode the object; the caller owns the tree."""
-        tree: Tree = decode(self.body)
-        return tree
-
+from windtunnel.machinery.change import Change as Change
+from windtunnel.machinery.change import ChangeType as ChangeType
+from windtunnel.machinery.tree import Key, Tree
 
 Deliver = Callable[[Change], None]
 """Takes a change. It may update its own state and queue keys; it must not write to the API."""

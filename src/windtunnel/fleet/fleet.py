@@ -15,7 +15,6 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from windtunnel.client.protocol import Change
 from windtunnel.errors import BrokenInvariant
 from windtunnel.fleet.arrays import Bools, Ints, Rows
 from windtunnel.fleet.belonging import GROUPING, Belonging
@@ -32,6 +31,7 @@ from windtunnel.fleet.shape import Shape
 from windtunnel.fleet.taints import Taints
 from windtunnel.fleet.tally import CARRIED, Carried, Tally
 from windtunnel.fleet.view import ALL_ROWS, FleetView
+from windtunnel.machinery.change import Change
 from windtunnel.machinery.tree import Key, Tree
 
 _TOUCHES_KEPT: Final = 1 << 16

@@ -14,11 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-from windtunnel.client.protocol import Change, ChangeType
 from windtunnel.fleet import PodView
 from windtunnel.kernel import VirtualClock
 from windtunnel.kinds.served.kind import Context, Kind
 from windtunnel.kinds.served.registry import builtin_kinds
+from windtunnel.machinery.change import Change, ChangeType
 from windtunnel.machinery.schema import fill_defaults
 from windtunnel.machinery.timestamp import parse_time, time_text
 from windtunnel.machinery.tree import Key, Tree, decode, dig, encode, key_of

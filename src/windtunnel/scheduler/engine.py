@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-from windtunnel.client.protocol import Change
 from windtunnel.fleet import Fleet, PodView, read_node
 from windtunnel.kernel import Clock
+from windtunnel.machinery.change import Change
 from windtunnel.machinery.tree import Key
 from windtunnel.placement import Relief, What, node_reliefs
 from windtunnel.placement.search import Cycle, Decision, Nominations, Rotation

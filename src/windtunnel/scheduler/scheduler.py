@@ -11,8 +11,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from windtunnel.client.protocol import Change, Client
+from windtunnel.client import Client
 from windtunnel.kernel import Clock, Loop, Parked, Ticket
+from windtunnel.machinery.change import Change
 from windtunnel.machinery.errors import ApiError
 from windtunnel.scheduler import words
 from windtunnel.scheduler.configuration import Configuration, read_configuration
