@@ -23,17 +23,19 @@ class World:
 
     def __init__(self, settings: controllers.Settings | None = None) -> None:
         self.clock = VirtualClock(START)
-        self.loop = Loop(self.clock)
+        self.failures: list[tuple[str, Any, Exception]] = []
+        self.loop = Loop(
+            self.clock, lambda name, key, error: self.failures.append((name, key, error))
+        )
         store = Store(MemoryBackend(), self.clock)
         self.core = Core(store, Catalogue(builtin_kinds()), self.clock, signer=None, tokens={})
         self.client = LocalClient(self.core, "tests", "tests")
-        self.failures: list[tuple[str, Any, Exception]] = []
-        self.controllers = controllers.start(
+        self.controllers = controllers.Controllers(
             LocalClient(self.core, "system:kube-controller-manager", "kube-controller-manager"),
             self.loop,
             settings or controllers.Settings(root_ca="the certificate"),
-            report=lambda name, key, error: self.failures.append((name, key, error)),
         )
+        self.controllers.start()
         self.nodes = PlayedNodes(LocalClient(self.core, "system:kwok", "kwok"), self.loop)
         self.nodes.start()
         self.run(0.1)

@@ -13,11 +13,10 @@ def test_no_two_controllers_share_a_name(world: World) -> None:
 def test_controllers_can_be_left_out_or_picked(world: World) -> None:
     client = LocalClient(world.core, "tests", "tests")
 
-    def quiet(name: str, key: object, error: Exception) -> None:
-        raise AssertionError(name)
-
-    picked = controllers.start(client, world.loop, report=quiet, only={"job-controller"})
-    left_out = controllers.start(client, world.loop, report=quiet, without={"job-controller"})
+    picked = controllers.Controllers(client, world.loop, only={"job-controller"})
+    left_out = controllers.Controllers(client, world.loop, without={"job-controller"})
+    picked.start()
+    left_out.start()
 
     assert list(picked.workers) == ["job-controller"]
     assert "job-controller" not in left_out.workers

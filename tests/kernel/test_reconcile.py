@@ -28,8 +28,9 @@ class Scripted:
 
 
 def played(reconciler: Scripted) -> tuple[Loop, Worker, list[str]]:
-    loop, reports = Loop(VirtualClock()), []
-    worker = Worker(loop, reconciler, lambda name, key, error: reports.append(f"{name} {error}"))
+    reports: list[str] = []
+    loop = Loop(VirtualClock(), lambda name, key, error: reports.append(f"{name} {error}"))
+    worker = Worker(loop, reconciler)
     return loop, worker, reports
 
 

@@ -64,7 +64,7 @@ class Cluster:
     ) -> None:
         self._settings, self._store, self._keyring, self._log = settings, store, keyring, log
         self._clock = clock
-        self.loop = Loop(clock)
+        self.loop = Loop(clock, self._report)
         self.core = Core(
             store,
             Catalogue(builtin_kinds()),
@@ -127,7 +127,9 @@ class Cluster:
                 root_ca=self._keyring.authority.read_text(),
             )
             client = self._client("kube-controller-manager", server)
-            parts.append(controllers.start(client, self.loop, flags, report=self._report))
+            started = controllers.Controllers(client, self.loop, flags)
+            started.start()
+            parts.append(started)
         if "scheduler" not in without:
             from windtunnel.scheduler import Scheduler
 

@@ -5,6 +5,6 @@ the client. They never talk to each other but through the API.
 """
 
 from windtunnel.controllers.settings import Settings
-from windtunnel.controllers.startup import Started, start
+from windtunnel.controllers.startup import Controllers
 
-__all__ = ["Settings", "Started", "start"]
+__all__ = ["Controllers", "Settings"]

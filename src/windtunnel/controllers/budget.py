@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from windtunnel.client import Client
+from windtunnel.client.events import Recorder, Subject
 from windtunnel.controllers.controller import write_status
 from windtunnel.controllers.deployment.rollout import portion
-from windtunnel.controllers.events import Recorder, Subject
 from windtunnel.controllers.pods import seconds
 from windtunnel.controllers.replicaset import selector_of
 from windtunnel.controllers.resources import Resources

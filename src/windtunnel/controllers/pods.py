@@ -12,7 +12,7 @@ from functools import cmp_to_key
 from typing import Final
 
 from windtunnel.client import Client
-from windtunnel.controllers.events import Recorder, Subject
+from windtunnel.client.events import Recorder, Subject
 from windtunnel.controllers.views import PodView, find_condition
 from windtunnel.machinery.errors import ApiError, Forbidden, NotFound
 from windtunnel.machinery.timestamp import parse_time

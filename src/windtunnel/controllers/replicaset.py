@@ -14,8 +14,8 @@ from typing import Any, Final
 import msgspec
 
 from windtunnel.client import Client
+from windtunnel.client.events import Recorder, Subject
 from windtunnel.controllers.controller import unless_zero, write_status
-from windtunnel.controllers.events import Recorder, Subject
 from windtunnel.controllers.expectations import Expectations
 from windtunnel.controllers.ownership import claim, follow_pods, owner_reference
 from windtunnel.controllers.pods import (

@@ -1,16 +1,15 @@
-"""The list of controllers, in order, and how they are started."""
+"""The list of controllers, in order, and how they start and stop together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any
+from collections.abc import Collection
 
 from windtunnel.client import Client
+from windtunnel.client.events import Recorder
 from windtunnel.controllers.budget import Budgets
 from windtunnel.controllers.claim_protection import ClaimProtection
 from windtunnel.controllers.controller import Controller
 from windtunnel.controllers.deployment.reconciler import Deployments
-from windtunnel.controllers.events import Recorder
 from windtunnel.controllers.garbage.collector import GarbageCollector
 from windtunnel.controllers.garbage.graph import Graph
 from windtunnel.controllers.job.afterwards import FinishedJobs, JobOrphans
@@ -29,18 +28,37 @@ from windtunnel.controllers.settings import Settings
 from windtunnel.controllers.sources import Sources
 from windtunnel.kernel import Loop, Worker
 
-Report = Callable[[str, Any, Exception], None]
-"""(controller, key, what went wrong); the key is visited again."""
 
+class Controllers:
+    """Controllers that share their caches.
 
-class Started:
-    """Running controllers."""
+    Args:
+        client: Whom they talk to; several watches and many writes.
+        loop: Whose steps they are.
+        settings: The flags of the real controller manager.
+        only: Names of the controllers to start; None for all.
+        without: Names of controllers to leave out.
+    """
 
-    def __init__(self, client: Client, loop: Loop) -> None:
+    def __init__(
+        self,
+        client: Client,
+        loop: Loop,
+        settings: Settings | None = None,
+        *,
+        only: Collection[str] | None = None,
+        without: Collection[str] = (),
+    ) -> None:
+        self._client, self._loop, self._settings = client, loop, settings or Settings()
+        self._only, self._without = only, without
         self.sources = Sources(client)
         self.resources = Resources(client)
         self.graph = Graph(client, self.resources)
         self.workers: dict[str, Worker] = {}
+
+    def start(self) -> None:
+        """Watch, and begin once everything that exists has been seen."""
+        self.sources.start(self._begin)
 
     def stop(self) -> None:
         """Watch nothing any more; what is queued may still be visited."""
@@ -48,73 +66,46 @@ class Started:
         self.resources.stop()
         self.sources.stop()
 
-
-def start(
-    client: Client,
-    loop: Loop,
-    settings: Settings | None = None,
-    *,
-    report: Report,
-    only: Collection[str] | None = None,
-    without: Collection[str] = (),
-) -> Started:
-    """Start controllers.
-
-    Args:
-        client: Whom they talk to; several watches and many writes.
-        loop: Whose steps they are.
-        settings: The flags of the real controller manager.
-        report: Told of failures that will be retried.
-        only: Names of the controllers to start; None for all.
-        without: Names of controllers to leave out.
-    """
-    settings = settings or Settings()
-    started = Started(client, loop)
-
-    def begin() -> None:
-        for controller in _controllers(client, loop, settings, started):
-            if controller.name in without or (only is not None and controller.name not in only):
+    def _begin(self) -> None:
+        for controller in self._list():
+            name = controller.name
+            if name in self._without or (self._only is not None and name not in self._only):
                 continue
-            worker = Worker(loop, controller, report)
-            started.workers[controller.name] = worker
+            worker = Worker(self._loop, controller)
+            self.workers[name] = worker
             controller.attach(worker.queue)
-        started.resources.start()
-        started.graph.start()
+        self.resources.start()
+        self.graph.start()
 
-    started.sources.start(begin)
-    return started
+    def _list(self) -> list[Controller]:
+        """Return every controller, in the order in which they hear of changes."""
+        client, loop, settings = self._client, self._loop, self._settings
+        clock, sources = loop.clock, self.sources
+        graph, resources = self.graph, self.resources
 
+        def recorder(component: str) -> Recorder:
+            return Recorder(client, loop, component)
 
-def _controllers(
-    client: Client, loop: Loop, settings: Settings, started: Started
-) -> list[Controller]:
-    """Return every controller, in the order in which they hear of changes."""
-    clock, sources = loop.clock, started.sources
-    graph, resources = started.graph, started.resources
-
-    def recorder(component: str) -> Recorder:
-        return Recorder(client, loop, component)
-
-    node_events = recorder("node-controller")
-    controllers: list[Controller] = [
-        ServiceAccounts(client, sources),
-        Namespaces(client, clock, sources, resources),
-        NodeHealth(client, clock, sources, settings, node_events),
-        SchedulingTaints(client, clock, sources),
-        ExecutionTaints(client, clock, sources, settings),
-        NodeMetadata(client, sources),
-        TaintEvictions(client, clock, sources, recorder("taint-eviction-controller")),
-        ReplicaSets(client, clock, sources, recorder("replicaset-controller")),
-        Deployments(client, clock, sources, recorder("deployment-controller")),
-        Jobs(client, clock, sources, recorder("job-controller")),
-        JobOrphans(client, sources),
-        FinishedJobs(client, clock, sources),
-        Quotas(client, clock, sources, graph, resources, settings.resource_quota_sync_period),
-        Budgets(client, clock, sources, resources, recorder("controllermanager")),
-        GarbageCollector(client, graph, resources, recorder("garbage-collector-controller")),
-        PodGarbage(client, clock, sources, settings),
-        ClaimProtection(client, sources),
-    ]
-    if settings.root_ca:
-        controllers.insert(1, RootCertificates(client, sources, settings.root_ca))
-    return controllers
+        node_events = recorder("node-controller")
+        controllers: list[Controller] = [
+            ServiceAccounts(client, sources),
+            Namespaces(client, clock, sources, resources),
+            NodeHealth(client, clock, sources, settings, node_events),
+            SchedulingTaints(client, clock, sources),
+            ExecutionTaints(client, clock, sources, settings),
+            NodeMetadata(client, sources),
+            TaintEvictions(client, clock, sources, recorder("taint-eviction-controller")),
+            ReplicaSets(client, clock, sources, recorder("replicaset-controller")),
+            Deployments(client, clock, sources, recorder("deployment-controller")),
+            Jobs(client, clock, sources, recorder("job-controller")),
+            JobOrphans(client, sources),
+            FinishedJobs(client, clock, sources),
+            Quotas(client, clock, sources, graph, resources, settings.resource_quota_sync_period),
+            Budgets(client, clock, sources, resources, recorder("controllermanager")),
+            GarbageCollector(client, graph, resources, recorder("garbage-collector-controller")),
+            PodGarbage(client, clock, sources, settings),
+            ClaimProtection(client, sources),
+        ]
+        if settings.root_ca:
+            controllers.insert(1, RootCertificates(client, sources, settings.root_ca))
+        return controllers

@@ -9,13 +9,13 @@ Source: fake-gpu-operator 0.2 (kwok-gpu-device-plugin, status-exporter labels), 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
-from windtunnel.client import Change, Client, Write
+from windtunnel.client import Change, Client
 from windtunnel.client.cache import Cache
 from windtunnel.devices import (
     POOL_LABEL,
@@ -26,13 +26,10 @@ from windtunnel.devices import (
     parse_pools,
 )
 from windtunnel.devices.catalogue import product_label
-from windtunnel.kernel import Loop, Parked
-from windtunnel.machinery.errors import Conflict, NotFound
+from windtunnel.kernel import DONE, Loop, Result, Worker
+from windtunnel.machinery.errors import NotFound
 from windtunnel.machinery.tree import Key
 
-AT_ONCE: Final = 8
-"""Nodes a step, with up to two writes each."""
-_RETRY_SECONDS: Final = 1.0
 _PLAYED: Final = "kwok.x-k8s.io/node"
 
 
@@ -102,12 +99,13 @@ def decide(node: NodeView, pool: GpuPool | None) -> Plan:
 class GpuCapacity:
     """Keeps the GPUs of played nodes as their pools say."""
 
+    name = "gpu-capacity"
+
     def __init__(self, client: Client, loop: Loop) -> None:
-        self._client, self._loop = client, loop
+        self._client = client
+        self._queue = Worker(loop, self).queue
         self._pools: dict[str, GpuPool] = {}
         self._pools_in: dict[Key, tuple[str, ...]] = {}
-        self._line: dict[Key, None] = {}
-        self._armed = False
         self._stop_pools: Callable[[], None] | None = None
         self._nodes: Cache[NodeView] = Cache(client, "nodes", NodeView, indices={"pool": _pool_of})
 
@@ -116,7 +114,7 @@ class GpuCapacity:
         self._stop_pools = self._client.watch(
             "configmaps", self._document_changed, namespace=POOL_NAMESPACE
         )
-        self._nodes.on_change(lambda key, before, after: self._want(key) if after else None)
+        self._nodes.on_change(lambda key, before, after: self._queue.add(key) if after else None)
         self._nodes.start()
 
     def stop(self) -> None:
@@ -141,44 +139,23 @@ class GpuCapacity:
         self._pools_in[change.key] = tuple(pools)
         for name in pools:
             for key, _ in self._nodes.by("pool", name):
-                self._want(key)
+                self._queue.add(key)
 
-    def _want(self, key: Key) -> None:
-        self._line[key] = None
-        if not self._armed:
-            self._armed = True
-            self._loop.call_soon(self._step)
-
-    def _step(self) -> None:
-        self._armed = False
-        writes: list[Write] = []
-        for key in list(self._line)[:AT_ONCE]:
-            del self._line[key]
-            writes.extend(self._writes(key))
-        if self._line:
-            self._armed = True
-            self._loop.call_soon(self._step)
-        if not writes:
-            return
-        for write, outcome in zip(writes, self._client.write_many(writes), strict=True):
-            self._judge(write.key, outcome)
-
-    def _writes(self, key: Key) -> Iterable[Write]:
+    def reconcile(self, key: Key) -> Result:
+        """Give one node what it lacks."""
         node = self._nodes.get(key)
         if node is None:
-            return
+            return DONE
         plan = decide(node, self._pools.get(node.metadata.labels.get(POOL_LABEL, "")))
-        if plan.labels:
-            yield Write("patch", "nodes", key, {"metadata": {"labels": plan.labels}})
-        if plan.resources:
-            status = {"capacity": plan.resources, "allocatable": dict(plan.resources)}
-            yield Write("patch_status", "nodes", key, {"status": status})
-
-    def _judge(self, key: Key, outcome: Exception | None) -> None:
-        if isinstance(outcome, Parked):
-            outcome.resume(lambda: self._want(key))
-        elif outcome is not None and not isinstance(outcome, (NotFound, Conflict)):
-            self._loop.call_after(_RETRY_SECONDS, lambda: self._want(key))
+        try:
+            if plan.labels:
+                self._client.patch("nodes", key, {"metadata": {"labels": plan.labels}})
+            if plan.resources:
+                status = {"capacity": plan.resources, "allocatable": dict(plan.resources)}
+                self._client.patch("nodes", key, {"status": status}, subresource="status")
+        except NotFound:
+            return DONE
+        return DONE
 
 
 def _pool_of(key: Key, node: NodeView) -> tuple[str, ...]:

@@ -11,15 +11,20 @@ import heapq
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 from windtunnel.kernel.clock import Clock, VirtualClock
 
 Step = Callable[[], None]
 
-HIGH: Final = 0
+Report = Callable[[str, Any, Exception], None]
+"""(who, at what, what went wrong): told of a failure that will be tried again."""
+
 NORMAL: Final = 10
-LOW: Final = 20
+
+
+def _tell_nobody(who: str, key: Any, error: Exception) -> None:
+    """Take a report and do nothing about it."""
 
 
 class Ticket:
@@ -44,8 +49,9 @@ class Ticket:
 class Loop:
     """Plays steps in a total order. One thread owns it; ``wake`` is told when work arrives."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, report: Report = _tell_nobody) -> None:
         self.clock = clock
+        self.report = report
         self.wake: Callable[[], None] | None = None
         """Called, from any thread, when the next due time may have become earlier."""
         self._heap: list[tuple[float, int, int, Ticket]] = []

@@ -38,6 +38,9 @@ class WorkQueue(Generic[K]):
     def __len__(self) -> int:
         return len(self._line)
 
+    def __contains__(self, key: K) -> bool:
+        return key in self._line
+
     def add(self, key: K) -> None:
         """Put the key in line, unless it stands there already."""
         if key in self._line:
@@ -81,6 +84,17 @@ class WorkQueue(Generic[K]):
         """Return how often the key failed in a row."""
         return self._failures.get(key, 0)
 
-    def take(self) -> K | None:
-        """Return the first key in line, or None."""
-        return self._line.popitem(last=False)[0] if self._line else None
+    def drop(self, key: K) -> None:
+        """Take the key out of line, now and later, and clear its failures."""
+        self._line.pop(key, None)
+        self._failures.pop(key, None)
+        waiting = self._later.pop(key, None)
+        if waiting is not None:
+            waiting.cancel()
+
+    def take(self, count: int = 1) -> list[K]:
+        """Return the first ``count`` keys in line, fewer where fewer stand there."""
+        line = self._line
+        if count == 1:
+            return [line.popitem(last=False)[0]] if line else []
+        return [line.popitem(last=False)[0] for _ in range(min(count, len(line)))]

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from windtunnel.client import Client
+from windtunnel.client.events import Recorder, Subject
 from windtunnel.controllers.controller import write_status
 from windtunnel.controllers.deployment.plan import Plan, decide
 from windtunnel.controllers.deployment.sets import REVISION, same_template
@@ -17,7 +18,6 @@ from windtunnel.controllers.deployment.status import (
     seconds_left,
     status_tree,
 )
-from windtunnel.controllers.events import Recorder, Subject
 from windtunnel.controllers.ownership import claim, owner_reference
 from windtunnel.controllers.pods import namespace_is_going
 from windtunnel.controllers.replicaset import selector_of

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from windtunnel.client import Client
+from windtunnel.client.events import Recorder, Subject
 from windtunnel.client.protocol import ChangeType
-from windtunnel.controllers.events import Recorder, Subject
 from windtunnel.controllers.garbage.graph import FOREGROUND, ORPHAN, Graph, Node
 from windtunnel.controllers.resources import Resource, Resources
 from windtunnel.controllers.views import OwnerReference

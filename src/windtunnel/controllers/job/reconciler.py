@@ -12,8 +12,8 @@ from typing import Final
 import msgspec
 
 from windtunnel.client import Client
+from windtunnel.client.events import Recorder, Subject
 from windtunnel.controllers.controller import unless_zero, write_status
-from windtunnel.controllers.events import Recorder, Subject
 from windtunnel.controllers.expectations import Expectations
 from windtunnel.controllers.job.backoff import Backoff
 from windtunnel.controllers.job.indexes import INDEX

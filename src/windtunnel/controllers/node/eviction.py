@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from windtunnel.client import Client
-from windtunnel.controllers.events import Recorder, Subject
+from windtunnel.client.events import Recorder, Subject
 from windtunnel.controllers.sources import Sources
 from windtunnel.controllers.views import NodeView, PodView, Taint, Toleration
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue

@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from windtunnel.client import Client
+from windtunnel.client.events import Recorder, Subject
 from windtunnel.controllers.controller import write_status
-from windtunnel.controllers.events import Recorder, Subject
 from windtunnel.controllers.pods import seconds
 from windtunnel.controllers.settings import Settings
 from windtunnel.controllers.sources import Sources

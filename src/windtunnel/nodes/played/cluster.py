@@ -15,7 +15,7 @@ import msgspec
 from windtunnel.client import Change, Client
 from windtunnel.kernel import Chance, Loop
 from windtunnel.machinery.timestamp import time_text
-from windtunnel.machinery.tree import Key, Tree, dig, encode
+from windtunnel.machinery.tree import Key, Tree, dig
 from windtunnel.nodes.played.addresses import Addresses
 from windtunnel.nodes.played.leases import Leases
 from windtunnel.nodes.played.player import Names, Player
@@ -150,9 +150,7 @@ class PlayedNodes:
         if body is not None:
             self._nodes.take(Key("", name), body)
         for key in list(self._pods_on.get(name, ())):
-            pod = self._client.get("pods", key)
-            if pod is not None:
-                self._pods.take(key, encode(pod))
+            self._pods.take(key)
 
     def _pod_changed(self, change: Change) -> None:
         if change.type == "SYNCED":

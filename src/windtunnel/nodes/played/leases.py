@@ -9,12 +9,12 @@ Source: kwok 0.9 (owner reference to the node without controller; renewal after 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from windtunnel.client import Client, Write
-from windtunnel.kernel import Loop, Parked, Ticket
-from windtunnel.machinery.errors import AlreadyExists, ApiError, NotFound
+from windtunnel.kernel import DONE, Line, Loop, Outcome, Result, Ticket
+from windtunnel.machinery.errors import AlreadyExists, NotFound
 from windtunnel.machinery.timestamp import micro_time_text, parse_time
 from windtunnel.machinery.tree import Key, Tree, dig
 
@@ -22,7 +22,7 @@ NAMESPACE: Final = "kube-node-lease"
 RESOURCE: Final = "leases.coordination.k8s.io"
 SLOTS: Final = 40
 AT_ONCE: Final = 16
-_RETRY_SECONDS: Final = 1.0
+_PATIENCE_SECONDS: Final = 1.0
 
 
 class Leases:
@@ -49,10 +49,10 @@ class Leases:
         self._uids: dict[str, str] = {}
         self._slots: list[dict[str, None]] = [{} for _ in range(SLOTS)]
         self._slot_of: dict[str, int] = {}
-        self._wanted: dict[str, None] = {}
+        self._wanted: Line[str] = Line(loop, "leases of played nodes", self._win, at_once=AT_ONCE)
+        self._due: Line[str] = Line(loop, "renewal of leases", self._renew, at_once=AT_ONCE)
         self._tick: Ticket | None = None
         self._turn = 0
-        self._armed = False
 
     def __contains__(self, node: str) -> bool:
         return node in self._slot_of
@@ -62,12 +62,13 @@ class Leases:
         if self._uids.get(node) == uid:
             return
         self._uids[node] = uid
-        self._want(node)
+        self._wanted.add(node)
 
     def leave(self, node: str) -> None:
         """Let the node's lease run out."""
         self._uids.pop(node, None)
-        self._wanted.pop(node, None)
+        self._wanted.drop(node)
+        self._due.drop(node)
         slot = self._slot_of.pop(node, None)
         if slot is not None:
             del self._slots[slot][node]
@@ -80,57 +81,40 @@ class Leases:
             self._tick.cancel()
             self._tick = None
 
-    def _want(self, node: str) -> None:
-        if node in self._uids:
-            self._wanted[node] = None
-            if not self._armed:
-                self._armed = True
-                self._loop.call_soon(self._win)
-
-    def _win(self) -> None:
-        """Create the leases that are wanted, some at a time."""
-        self._armed = False
-        names = list(self._wanted)[:AT_ONCE]
-        for name in names:
-            del self._wanted[name]
-        if self._wanted:
-            self._armed = True
-            self._loop.call_soon(self._win)
+    def _win(self, names: Sequence[str]) -> list[Outcome]:
+        """Create the leases that are wanted, or take over those that exist."""
         writes = [
             Write("create", RESOURCE, Key(NAMESPACE, name), self._lease(name)) for name in names
         ]
-        for name, outcome in zip(names, self._client.write_many(writes), strict=True):
-            if outcome is None:
+        outcomes: list[Outcome] = []
+        for name, refusal in zip(names, self._client.write_many(writes), strict=True):
+            if refusal is None:
                 self._keep(name)
-            elif isinstance(outcome, AlreadyExists):
-                self._take_over(name)
+                outcomes.append(DONE)
+            elif isinstance(refusal, AlreadyExists):
+                outcomes.append(self._take_over(name))
             else:
-                self._retry(name, outcome)
+                outcomes.append(refusal)
+        return outcomes
 
-    def _take_over(self, name: str) -> None:
+    def _take_over(self, name: str) -> Result:
         """Take a lease that exists, unless another holder is alive."""
         lease = self._client.get(RESOURCE, Key(NAMESPACE, name))
         if lease is None:
-            self._want(name)
-            return
+            return Result(again_in=0)
         now = self._loop.clock.now()
         wait = self._held_by_another(lease, now)
         if wait > 0:
-            again = min(max(wait, _RETRY_SECONDS), self._duration / 4)
-            self._loop.call_after(again, lambda: self._want(name))
-            return
+            return Result(again_in=min(max(wait, _PATIENCE_SECONDS), self._duration / 4))
         moved = dig(lease, "spec", "holderIdentity") != self._identity
         spec = self._spec(now)
         if moved:
             spec["leaseTransitions"] = int(dig(lease, "spec", "leaseTransitions") or 0) + 1
         owners = self._lease(name)["metadata"]["ownerReferences"]
         patch = {"metadata": {"ownerReferences": owners}, "spec": spec}
-        try:
-            self._client.patch(RESOURCE, Key(NAMESPACE, name), patch)
-        except (ApiError, Parked) as refusal:
-            self._retry(name, refusal)
-        else:
-            self._keep(name)
+        self._client.patch(RESOURCE, Key(NAMESPACE, name), patch)
+        self._keep(name)
+        return DONE
 
     def _held_by_another(self, lease: Tree, now: float) -> float:
         """Return for how many seconds another holder keeps the lease; 0 for not at all."""
@@ -139,12 +123,6 @@ class Leases:
             return 0.0
         seconds = float(dig(lease, "spec", "leaseDurationSeconds") or 0)
         return max(parse_time(str(renewed)) + seconds - now, 0.0)
-
-    def _retry(self, name: str, outcome: Exception) -> None:
-        if isinstance(outcome, Parked):
-            outcome.resume(lambda: self._want(name))
-        else:
-            self._loop.call_after(_RETRY_SECONDS, lambda: self._want(name))
 
     def _keep(self, name: str) -> None:
         if name not in self._uids:
@@ -160,23 +138,21 @@ class Leases:
     def _renew_slot(self) -> None:
         self._tick = self._loop.call_after(self._duration / 4 / SLOTS, self._renew_slot)
         slot, self._turn = self._slots[self._turn], (self._turn + 1) % SLOTS
-        names = list(slot)
-        for start in range(0, len(names), AT_ONCE):
-            self._loop.call_soon(self._renewal(names[start : start + AT_ONCE]))
+        for name in slot:
+            self._due.add(name)
 
-    def _renewal(self, names: list[str]) -> Callable[[], None]:
-        def renew() -> None:
-            spec = self._spec(self._loop.clock.now())
-            writes = [
-                Write("patch", RESOURCE, Key(NAMESPACE, name), {"spec": dict(spec)})
-                for name in names
-                if name in self._slot_of
-            ]
-            for write, outcome in zip(writes, self._client.write_many(writes), strict=True):
-                if isinstance(outcome, NotFound):
-                    self._want(write.key.name)
-
-        return renew
+    def _renew(self, names: Sequence[str]) -> list[Outcome]:
+        spec = self._spec(self._loop.clock.now())
+        writes = [
+            Write("patch", RESOURCE, Key(NAMESPACE, name), {"spec": dict(spec)}) for name in names
+        ]
+        outcomes: list[Outcome] = []
+        for name, refusal in zip(names, self._client.write_many(writes), strict=True):
+            if isinstance(refusal, NotFound):
+                self._wanted.add(name)
+                refusal = None
+            outcomes.append(refusal or DONE)
+        return outcomes
 
     def _spec(self, now: float) -> Tree:
         return {

@@ -1,19 +1,20 @@
 """The player: takes objects as they change and plays their stages, many in one step.
 
-An object's newest body waits in line; a newer one replaces it and takes back a stage that was still
-to come. What the API server refuses is dropped until the object's next change, unless the refusal
-was only for now; a refusal because the object has changed means that the change is on its way.
+An object's newest state waits in line; a newer one replaces it and takes back a stage that was
+still to come. What the API server refuses is dropped until the object's next change, unless the
+refusal was only for now; a refusal because the object has changed means that the change is on its
+way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, Protocol
 
 from windtunnel.client import Client, Write
-from windtunnel.kernel import Loop, Parked, Ticket
-from windtunnel.kernel.loop import NORMAL
-from windtunnel.machinery.errors import ServiceUnavailable, Timeout, TooManyRequests
+from windtunnel.kernel import DONE, Line, Loop, Outcome, Ticket
+from windtunnel.machinery.errors import ApiError, ServiceUnavailable, Timeout, TooManyRequests
 from windtunnel.machinery.tree import Key, Tree, decode
 from windtunnel.nodes.played.language import Scene
 from windtunnel.nodes.played.stages import Stage, choose
@@ -21,7 +22,7 @@ from windtunnel.nodes.played.stages import Stage, choose
 AT_ONCE: Final = 1
 """Objects a step: others hear of each before the next, as from a real kwok, whose pods become ready
 one by one; a step more costs some microseconds only."""
-_RETRY_SECONDS: Final = 1.0
+_FOR_NOW: Final = (TooManyRequests, ServiceUnavailable, Timeout)
 
 Names = Mapping[str, Callable[[], Any]]
 
@@ -49,88 +50,85 @@ class Player:
         self._client, self._loop, self._cast = client, loop, cast
         self._stages = tuple(stage for stage in stages if stage.resource == cast.resource)
         self._draw = draw
-        self._line: dict[Key, bytes] = {}
+        self._newest: dict[Key, bytes | None] = {}
+        """The state each object in line is in; None where it has yet to be read."""
         self._later: dict[Key, Ticket] = {}
-        self._armed = False
+        self._chosen: dict[Key, Stage] = {}
+        """Stages that were chosen earlier and whose time has come."""
+        self._line: Line[Key] = Line(loop, f"played {cast.resource}", self._work, at_once=AT_ONCE)
 
-    def take(self, key: Key, body: bytes) -> None:
-        """Look at an object's new state soon; forget what was still planned for it."""
-        planned = self._later.pop(key, None)
-        if planned is not None:
-            planned.cancel()
-        self._line[key] = body
-        self._arm()
+    def take(self, key: Key, body: bytes | None = None) -> None:
+        """Look at an object soon, in its newest state; forget what was still planned for it."""
+        self._unplan(key)
+        self._newest[key] = body
+        self._line.add(key)
 
     def drop(self, key: Key) -> None:
         """Forget an object."""
-        self._line.pop(key, None)
+        self._unplan(key)
+        self._newest.pop(key, None)
+        self._line.drop(key)
+
+    def _unplan(self, key: Key) -> None:
+        self._chosen.pop(key, None)
         planned = self._later.pop(key, None)
         if planned is not None:
             planned.cancel()
 
-    def _arm(self) -> None:
-        if not self._armed:
-            self._armed = True
-            self._loop.call_soon(self._step, NORMAL)
+    def _work(self, keys: Sequence[Key]) -> list[Outcome]:
+        outcomes: dict[Key, Outcome] = dict.fromkeys(keys, DONE)
+        writes = [write for key in keys if (write := self._plan(key)) is not None]
+        if writes:
+            for write, refusal in zip(writes, self._client.write_many(writes), strict=True):
+                outcomes[write.key] = self._judged(write.key, refusal)
+        return list(outcomes.values())
 
-    def _step(self) -> None:
-        self._armed = False
-        writes: list[Write] = []
-        bodies: list[bytes] = []
-        while self._line and len(writes) < AT_ONCE:
-            key = next(iter(self._line))
-            body = self._line.pop(key)
-            write = self._plan(key, body)
-            if write is not None:
-                writes.append(write)
-                bodies.append(body)
-        if self._line:
-            self._arm()
-        self._send(writes, bodies)
+    def _judged(self, key: Key, refusal: Exception | None) -> Outcome:
+        """Say what follows from an answer; whoever is done waits for the object's next change."""
+        if isinstance(refusal, ApiError) and not isinstance(refusal, _FOR_NOW):
+            refusal = None
+        if refusal is not None:
+            return refusal
+        if key not in self._line.queue:
+            self._newest.pop(key, None)
+        return DONE
 
-    def _send(self, writes: list[Write], bodies: list[bytes]) -> None:
-        if not writes:
-            return
-        outcomes = self._client.write_many(writes)
-        for write, body, outcome in zip(writes, bodies, outcomes, strict=True):
-            if isinstance(outcome, Parked):
-                outcome.resume(self._again(write.key, body))
-            elif isinstance(outcome, (TooManyRequests, ServiceUnavailable, Timeout)):
-                self._loop.call_after(_RETRY_SECONDS, self._again(write.key, body))
-
-    def _again(self, key: Key, body: bytes) -> Callable[[], None]:
-        """Return a call that puts the object back in line, unless something newer stands there."""
-
-        def put_back() -> None:
-            if key not in self._line and key not in self._later:
-                self.take(key, body)
-
-        return put_back
-
-    def _plan(self, key: Key, body: bytes) -> Write | None:
-        tree: Tree = decode(body)
-        scene = self._scene(tree)
-        if scene is None:
+    def _plan(self, key: Key) -> Write | None:
+        """Return what to write now for an object, if anything; what comes later is noted."""
+        tree = self._state(key)
+        names = None if tree is None else self._cast.names(tree)
+        if tree is None or names is None:
+            self._newest.pop(key, None)
             return None
+        scene = Scene(tree, names)
+        stage = self._chosen.pop(key, None)
+        if stage is not None:
+            return self._write(key, stage, scene)
         stage = choose(self._stages, scene, self._draw)
         if stage is None:
+            self._newest.pop(key, None)
             return None
         wait = stage.delay(scene, self._draw)
-        if wait > 0:
-            self._later[key] = self._loop.call_after(wait, lambda: self._play(key, body, stage))
-            return None
-        return self._write(key, stage, scene)
+        if wait <= 0:
+            return self._write(key, stage, scene)
+        self._later[key] = self._loop.call_after(wait, partial(self._due, key, stage))
+        return None
 
-    def _play(self, key: Key, body: bytes, stage: Stage) -> None:
+    def _due(self, key: Key, stage: Stage) -> None:
         """Play a stage whose time has come: the object has not changed since it was chosen."""
-        self._later.pop(key, None)
-        scene = self._scene(decode(body))
-        if scene is not None:
-            self._send([self._write(key, stage, scene)], [body])
+        del self._later[key]
+        self._chosen[key] = stage
+        self._line.add(key)
 
-    def _scene(self, tree: Tree) -> Scene | None:
-        names = self._cast.names(tree)
-        return None if names is None else Scene(tree, names)
+    def _state(self, key: Key) -> Tree | None:
+        """Return the newest state of an object, the caller's own; None for one that is gone."""
+        if key not in self._newest:
+            return None
+        body = self._newest[key]
+        if body is None:
+            return self._client.get(self._cast.resource, key)
+        tree: Tree = decode(body)
+        return tree
 
     def _write(self, key: Key, stage: Stage, scene: Scene) -> Write:
         uid = scene.tree["metadata"].get("uid", "")

@@ -1,4 +1,4 @@
-"""The event recorder: events that repeat are folded, and a flood is cut off.
+"""The recorder of core/v1 events: events that repeat are folded, and a flood is cut off.
 
 Recording never writes; a step of its own writes what has gathered, so that an event that is refused
 costs no reconcile.
@@ -10,12 +10,14 @@ once, then one in 300 s.
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from windtunnel.client import Client
-from windtunnel.kernel import Loop, Parked
+from windtunnel.client.protocol import Client
+from windtunnel.errors import ClusterError
+from windtunnel.kernel import DONE, Line, Loop, Outcome, Parked
 from windtunnel.machinery.errors import ApiError, NotFound
 from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree
@@ -26,7 +28,9 @@ _BURST: Final = 25.0
 _SECONDS_PER_TOKEN: Final = 300.0
 _REMEMBERED: Final = 4096
 _PREFIX: Final = "(combined from similar events): "
-AT_ONCE: Final = 16
+_IN_LINE: Final = 1000
+"""More than this wait only where the API server is away; what comes on top is dropped."""
+AT_ONCE: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +42,14 @@ class Subject:
     namespace: str = ""
     uid: str = ""
     api_version: str = "v1"
+    resource_version: str = ""
 
     def to_tree(self) -> Tree:
         """Return the reference, without what is empty."""
         parts = {
             "kind": self.kind, "namespace": self.namespace, "name": self.name,
             "uid": self.uid, "apiVersion": self.api_version,
+            "resourceVersion": self.resource_version,
         }  # fmt: skip
         return {key: value for key, value in parts.items() if value}
 
@@ -72,6 +78,17 @@ class _Bucket:
     filled: float
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Note:
+    """What is to be recorded; each is its own key in line."""
+
+    subject: Subject
+    type: str
+    reason: str
+    message: str
+    when: float
+
+
 class Recorder:
     """Records events of one component."""
 
@@ -80,8 +97,7 @@ class Recorder:
         self._series: OrderedDict[Any, _Series] = OrderedDict()
         self._written: OrderedDict[Any, _Written] = OrderedDict()
         self._buckets: OrderedDict[Subject, _Bucket] = OrderedDict()
-        self._line: deque[tuple[Subject, str, str, str, float]] = deque()
-        self._armed = False
+        self._line: Line[_Note] = Line(loop, component, self._write_all, at_once=AT_ONCE)
         self._serial = 0
 
     def normal(self, subject: Subject, reason: str, message: str) -> None:
@@ -93,20 +109,24 @@ class Recorder:
         self._record(subject, "Warning", reason, message)
 
     def _record(self, subject: Subject, type_: str, reason: str, message: str) -> None:
-        self._line.append((subject, type_, reason, message, self._loop.clock.now()))
-        if not self._armed:
-            self._armed = True
-            self._loop.call_soon(self._step)
+        if len(self._line) < _IN_LINE:
+            self._line.add(_Note(subject, type_, reason, message, self._loop.clock.now()))
 
-    def _step(self) -> None:
-        self._armed = False
-        for _ in range(min(AT_ONCE, len(self._line))):
-            self._write(*self._line.popleft())
-        if self._line and not self._armed:
-            self._armed = True
-            self._loop.call_soon(self._step)
+    def _write_all(self, notes: Sequence[_Note]) -> list[Outcome]:
+        return [self._write(note) for note in notes]
 
-    def _write(self, subject: Subject, type_: str, reason: str, message: str, when: float) -> None:
+    def _write(self, note: _Note) -> Outcome:
+        """Write one event; one that is refused, or that would have to wait, gets no second try."""
+        try:
+            self._fold(note.subject, note.type, note.reason, note.message, note.when)
+        except (ApiError, Parked):
+            return DONE
+        except ClusterError as lost:
+            return lost
+        return DONE
+
+    def _fold(self, subject: Subject, type_: str, reason: str, message: str, when: float) -> None:
+        """Write an event, or raise the count of the one that says the same."""
         sort = (subject, type_, reason)
         series = self._series.pop(sort, None)
         if series is None or when - series.last > _SIMILAR_SECONDS:
@@ -121,13 +141,10 @@ class Recorder:
         known = self._written.get(identity)
         if not self._let_through(subject, when):
             return
-        try:
-            if known is not None and self._count_up(known, message, when):
-                return
-            event = self._event(subject, type_, reason, message, when)
-            self._client.create("events", event)
-        except (ApiError, Parked):
-            return  # an event is worth no second try
+        if known is not None and self._count_up(known, message, when):
+            return
+        event = self._event(subject, type_, reason, message, when)
+        self._client.create("events", event)
         key = Key(event["metadata"]["namespace"], event["metadata"]["name"])
         _remember(self._written, identity, _Written(key, 1))
 

@@ -1,6 +1,6 @@
 from tests.world import World
 
-from windtunnel.controllers.events import Recorder, Subject
+from windtunnel.client.events import Recorder, Subject
 from windtunnel.machinery.tree import Tree
 
 POD = Subject("Pod", "p", "default", "uid-1")
