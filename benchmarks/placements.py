@@ -11,8 +11,8 @@ import argparse
 from dataclasses import replace
 from time import perf_counter
 
-from windtunnel.fleet import Fleet, PodView, read_node_tree
-from windtunnel.machinery.tree import Key, Tree
+from windtunnel.fleet import Fleet, PodView, read_node
+from windtunnel.machinery.tree import Key, Tree, encode
 from windtunnel.placement.search import Cycle, Nominations
 from windtunnel.scheduler import read_configuration
 
@@ -43,9 +43,9 @@ def pod(number: int, shape: int) -> Tree:
 def measure(nodes: int, pods: int, shapes: int, kinds: int) -> float:
     fleet = Fleet()
     for number in range(nodes):
-        fleet.put_node(read_node_tree(node(number, kinds)))
+        fleet.put_node(read_node(encode(node(number, kinds))))
     cycle = Cycle(fleet, read_configuration().profiles[0].rules, Nominations())
-    patterns = [fleet.reader.read_tree(pod(0, shape)) for shape in range(shapes)]
+    patterns = [fleet.reader.read(encode(pod(0, shape))) for shape in range(shapes)]
     queue: list[PodView] = [
         replace(patterns[number % shapes], key=Key("default", f"pod-{number}"))
         for number in range(min(pods, nodes * 8))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from windtunnel.fleet import Fleet, NodeFacts, PodReader, PodView, read_node_tree
+from windtunnel.fleet import Fleet, NodeFacts, PodReader, PodView, read_node
 from windtunnel.machinery.change import Change, ChangeType
 from windtunnel.machinery.tree import Tree, encode, key_of
 from windtunnel.placement.search import Cycle, Nominations
@@ -31,7 +31,7 @@ def node_tree(name: str = "a", *, labels: dict[str, str] | None = None, **kept: 
 
 
 def node(name: str = "a", **kept: Any) -> NodeFacts:
-    return read_node_tree(node_tree(name, **kept))
+    return read_node(encode(node_tree(name, **kept)))
 
 
 def pod_tree(
@@ -62,7 +62,7 @@ def pod_tree(
 
 
 def pod(name: str = "p", **kept: Any) -> PodView:
-    return READER.read_tree(pod_tree(name, **kept))
+    return READER.read(encode(pod_tree(name, **kept)))
 
 
 def gpus(count: int) -> dict[str, str]:

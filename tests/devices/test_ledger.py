@@ -1,6 +1,7 @@
 from typing import Any
 
 import pytest
+from tests.kinds.pod.asking import CASES, GPU
 
 from windtunnel.devices import take_ledger
 from windtunnel.devices.ledger import limit_of
@@ -14,8 +15,8 @@ def node(name: str, gpus: int | None) -> dict[str, Any]:
     }
 
 
-def container(gpus: int, **more: str) -> dict[str, Any]:
-    return {"resources": {"limits": {"nvidia.com/gpu": str(gpus)}}, **more}
+def container(gpus: int) -> dict[str, Any]:
+    return {"resources": {"limits": {GPU: str(gpus)}}}
 
 
 def pod(
@@ -66,27 +67,6 @@ def test_one_namespace_can_be_singled_out() -> None:
     assert take_ledger([node("n1", 8)], pods, namespace="b").requested == 3
 
 
-LIMITS = {
-    "containers add up": ({"containers": [container(1), container(2)]}, 3),
-    "a large init container counts alone": (
-        {"initContainers": [container(5)], "containers": [container(2)]},
-        5,
-    ),
-    "a sidecar runs beside the containers": (
-        {"initContainers": [container(1, restartPolicy="Always")], "containers": [container(2)]},
-        3,
-    ),
-    "an init container after a sidecar runs beside it": (
-        {
-            "initContainers": [container(1, restartPolicy="Always"), container(4)],
-            "containers": [container(2)],
-        },
-        5,
-    ),
-    "nothing asked": ({"containers": [{}]}, 0),
-}
-
-
-@pytest.mark.parametrize(("spec", "want"), LIMITS.values(), ids=LIMITS.keys())
-def test_the_limit_of_a_pod(spec: dict[str, Any], want: int) -> None:
-    assert limit_of({"spec": spec}) == want
+@pytest.mark.parametrize(("tree", "want"), CASES.values(), ids=CASES)
+def test_the_limit_of_a_pod(tree: dict[str, Any], want: dict[str, int]) -> None:
+    assert limit_of(tree, GPU) == want.get(GPU, 0)

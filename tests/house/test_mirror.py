@@ -16,6 +16,7 @@ TESTED_ELSEWHERE = {
     "client/connection.py": "a value without behaviour",
     "kinds/served/declared.py": "a declaration without behaviour",
     "fleet/arrays.py": "names of types",
+    "fleet/pod_wire.py": "values; tests/fleet/test_pod.py decodes them",
     "store/backend.py": "a protocol without behaviour",
     "store/refusals.py": "exceptions without behaviour",
     "machinery/change.py": "a value without behaviour",

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from windtunnel.kinds.pod.requests import container_amounts
 from windtunnel.machinery import quantity
 from windtunnel.machinery.tree import Tree, dig
 
@@ -63,23 +64,9 @@ class Ledger:
 
 
 def limit_of(pod: Tree, resource: str = GPU) -> int:
-    """Return how much of an extended resource a pod holds.
-
-    Containers and restartable init containers run together; an ordinary init container runs before
-    the containers, beside the restartable ones that started earlier. The larger of the two counts.
-    """
-    spec = pod.get("spec") or {}
-    sidecars = 0
-    starting = 0
-    for container in spec.get("initContainers") or ():
-        amount = _limit(container, resource)
-        if container.get("restartPolicy") == "Always":
-            sidecars += amount
-            starting = max(starting, sidecars)
-        else:
-            starting = max(starting, sidecars + amount)
-    running = sidecars + sum(_limit(each, resource) for each in spec.get("containers") or ())
-    return max(starting, running)
+    """Return how much of an extended resource a pod holds: what its limits come to."""
+    found = container_amounts(pod.get("spec") or {}, "limits").get(resource)
+    return 0 if found is None else found.units
 
 
 def take_ledger(
@@ -117,10 +104,6 @@ def take_ledger(
     ]
     lines.sort(key=lambda line: line.name)
     return Ledger(resource, tuple(lines), sum(placed.values()))
-
-
-def _limit(container: Tree, resource: str) -> int:
-    return _amount(dig(container, "resources", "limits", resource))
 
 
 def _amount(value: Any) -> int:

@@ -2,7 +2,7 @@
 
 from windtunnel.fleet.arrays import Bools, Ints, Rows
 from windtunnel.fleet.fleet import Fleet, Mark
-from windtunnel.fleet.node import NodeFacts, read_node, read_node_tree
+from windtunnel.fleet.node import NodeFacts, read_node
 from windtunnel.fleet.node_terms import ANY_NODE, NodeChoice, NodeTerm, node_terms
 from windtunnel.fleet.pod import PodReader, PodView
 from windtunnel.fleet.pod_terms import (
@@ -46,7 +46,6 @@ __all__ = [
     "node_terms",
     "preferred_node_terms",
     "read_node",
-    "read_node_tree",
     "spread_constraint",
     "untolerated",
 ]

@@ -32,7 +32,7 @@ from windtunnel.fleet.taints import Taints
 from windtunnel.fleet.tally import CARRIED, Carried, Tally
 from windtunnel.fleet.view import ALL_ROWS, FleetView
 from windtunnel.machinery.change import Change
-from windtunnel.machinery.tree import Key, Tree
+from windtunnel.machinery.tree import Key
 
 _TOUCHES_KEPT: Final = 1 << 16
 
@@ -235,10 +235,6 @@ class Fleet:
             self.namespaces[name] = labels
         self._tally.forget()
         self._epoch += 1
-
-    def put_grouping(self, resource: str, tree: Tree) -> None:
-        """Learn the selector of a service or controller."""
-        self.belonging.put(resource, tree)
 
     def put_node(self, facts: NodeFacts) -> None:
         """Add a node, or learn what it is now."""

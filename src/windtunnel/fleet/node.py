@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 import msgspec
 from msgspec import Struct
 
-from windtunnel.fleet.requests import amounts, counts_as_scalar
+from windtunnel.fleet.requests import counts_as_scalar, whole
 from windtunnel.fleet.taints import Taints
-from windtunnel.machinery.tree import Tree
 
 _PLAIN = ("cpu", "memory", "ephemeral-storage")
 
@@ -76,18 +75,10 @@ class NodeFacts:
         return f"{region}:\0:{zone}" if region or zone else ""
 
 
-def read_node(body: bytes) -> NodeFacts:
+def read_node(json: bytes) -> NodeFacts:
     """Return the facts in a node's JSON."""
-    return _facts(_decoder.decode(body))
-
-
-def read_node_tree(tree: Tree) -> NodeFacts:
-    """Return the facts in a node's tree."""
-    return _facts(msgspec.convert(tree, _Body))
-
-
-def _facts(body: _Body) -> NodeFacts:
-    found = amounts(body.status.allocatable)
+    body = _decoder.decode(json)
+    found = whole(body.status.allocatable)
     return NodeFacts(
         name=body.metadata.name,
         labels=body.metadata.labels or {},

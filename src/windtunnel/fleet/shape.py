@@ -8,9 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
-
-from msgspec import Struct
 
 from windtunnel.fleet.node_terms import NodeChoice, NodeTerm, node_term, node_terms
 from windtunnel.fleet.pod_terms import (
@@ -19,47 +16,15 @@ from windtunnel.fleet.pod_terms import (
     affinity_term,
     spread_constraint,
 )
-from windtunnel.fleet.requests import (
-    ASSUMED,
-    Amounts,
-    Container,
-    ContainerStatus,
-    Resources,
-    assumed_for,
-    pod_requests,
-)
+from windtunnel.fleet.pod_wire import ContainerStatus, Demand
+from windtunnel.fleet.requests import ASSUMED, Whole, assumed_for, demanded
 from windtunnel.fleet.taints import Tolerations
+from windtunnel.kinds.pod.requests import Amounts
 from windtunnel.machinery.selectors import Requirement
 from windtunnel.machinery.tree import Tree
 
 HostPort = tuple[str, str, int]
 """Address, protocol, port."""
-
-
-class ImageSource(Struct, frozen=True):
-    """An image that is mounted."""
-
-    reference: str = ""
-
-
-class Volume(Struct, frozen=True):
-    """A volume, as far as images go."""
-
-    image: ImageSource | None = None
-
-
-class Demand(Struct, frozen=True, rename="camel"):
-    """The part of a spec that rules of placement read."""
-
-    containers: tuple[Container, ...] = ()
-    init_containers: tuple[Container, ...] | None = None
-    resources: Resources | None = None
-    overhead: dict[str, str | int | float] | None = None
-    node_selector: dict[str, str] | None = None
-    affinity: dict[str, Any] | None = None
-    tolerations: Tolerations | None = None
-    topology_spread_constraints: list[dict[str, Any]] | None = None
-    volumes: tuple[Volume, ...] | None = None
 
 
 class Shape:
@@ -70,41 +35,36 @@ class Shape:
         namespace: str,
         labels: Mapping[str, str],
         demand: Demand,
-        statuses: Mapping[str, ContainerStatus] | None,
+        statuses: Mapping[str, ContainerStatus] | None = None,
+        infeasible: bool = False,
     ) -> None:
         self.namespace = namespace
         self.labels = labels
         self._demand = demand
-        self._statuses = statuses
+        self._statuses, self._infeasible = statuses, infeasible
         self.tolerations: Tolerations = demand.tolerations or ()
 
-    def _requests(self, pod_level: Resources | None, assumed: Mapping[str, int] | None) -> Amounts:
-        demand = self._demand
-        return pod_requests(
-            demand.containers,
-            demand.init_containers or (),
-            pod_level,
-            demand.overhead,
-            statuses=self._statuses,
-            assumed=assumed,
+    def _requests(self, *, pod_level: bool = True, assumed: Amounts | None = None) -> Whole:
+        return demanded(
+            self._demand, self._statuses, self._infeasible, pod_level=pod_level, assumed=assumed
         )
 
     @cached_property
-    def requests(self) -> Amounts:
+    def requests(self) -> Whole:
         """What the node must have free; cpu in thousandths."""
-        return self._requests(self._demand.resources, None)
+        return self._requests()
 
     @cached_property
     def nonzero(self) -> tuple[int, int]:
         """Cpu and memory as nodes sum them for scores: silent containers count a little."""
         assumed = assumed_for(self.requests, self._demand.resources)
-        found = self._requests(self._demand.resources, assumed) if assumed else self.requests
+        found = self._requests(assumed=assumed) if assumed else self.requests
         return found.get("cpu", 0), found.get("memory", 0)
 
     @cached_property
-    def scored(self) -> Amounts:
+    def scored(self) -> Whole:
         """Requests as NodeResourcesFit scores them: assumed amounts, pod level ignored."""
-        return self._requests(None, ASSUMED)
+        return self._requests(pod_level=False, assumed=ASSUMED)
 
     @cached_property
     def node_choice(self) -> NodeChoice:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.build import fleet, node, pod
+from tests.build import change, fleet, node, pod
 from tests.placement.rules.judging import Answer, comparison, relieved, skips, verdict
 
 from windtunnel.fleet import Fleet, PodView, SpreadConstraint
@@ -121,7 +121,7 @@ def test_defaults_spread_the_pods_of_a_service() -> None:
     plain = pod(labels=APP)
     assert not TopologySpread().applies(plain, made.view())
 
-    made.put_grouping("services", service)
+    made.apply("services", change("ADDED", service))
 
     assert TopologySpread().applies(plain, made.view())
     scores = comparison(TopologySpread(), plain, made)
@@ -133,7 +133,7 @@ def test_a_profile_may_give_hard_defaults() -> None:
     rule = TopologySpread((SpreadConstraint("zone", 1, True, EVERYTHING),), system_defaults=False)
     made = zones(at("a"))
     service = {"metadata": {"name": "s", "namespace": "default"}, "spec": {"selector": APP}}
-    made.put_grouping("services", service)
+    made.apply("services", change("ADDED", service))
 
     assert verdict(rule, pod(labels=APP), made)[0] == [False, True, False]
 

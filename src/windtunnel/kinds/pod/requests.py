@@ -1,4 +1,4 @@
-"""How much a pod asks for: the one arithmetic that quotas, limit ranges and schedulers share.
+"""How much a pod asks for: the one arithmetic that quotas, scheduling and accounts of GPUs share.
 
 Containers add up; an ordinary init container needs its own share beside the sidecars that have
 started before it; the pod needs the larger of both phases, plus its overhead. What is given for the
@@ -8,7 +8,7 @@ pod as a whole replaces the sum. Source: k8s.io/component-helpers resource, v1.3
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Literal, NamedTuple
 
 from windtunnel.kinds.rules.resource_names import is_pod_level
 from windtunnel.machinery.quantity import ZERO, Quantity, parse
@@ -16,14 +16,27 @@ from windtunnel.machinery.tree import Tree, dig
 
 Amounts = dict[str, Quantity]
 """Quantities by resource name."""
+Listed = Mapping[str, Any] | None
+"""A resource list, as objects write it."""
 Part = Literal["requests", "limits"]
 
-UNSTATED_CPU: Final = parse("100m")
-UNSTATED_MEMORY: Final = parse("200Mi")
-"""What the scheduler's scores count for a container that states nothing."""
+
+class Ask(NamedTuple):
+    """One container as the arithmetic sees it."""
+
+    name: str
+    stated: Listed
+    sidecar: bool = False
 
 
-def amounts(listed: Mapping[str, Any] | None) -> Amounts:
+class Held(NamedTuple):
+    """What a kubelet says that a container holds."""
+
+    actual: Listed
+    allocated: Listed
+
+
+def amounts(listed: Listed) -> Amounts:
     """Return a resource list as quantities."""
     return {name: parse(value) for name, value in listed.items()} if listed else {}
 
@@ -43,12 +56,13 @@ def raise_to(total: Amounts, least: Amounts) -> None:
             total[name] = quantity
 
 
-def is_sidecar(container: Tree) -> bool:
-    """Say whether an init container keeps running beside the others."""
-    return container.get("restartPolicy") == "Always"
+def fold(containers: Iterable[Amounts], init: Iterable[tuple[Amounts, bool]]) -> Amounts:
+    """Return what containers need together, over the whole life of their pod.
 
-
-def _aggregate(containers: Iterable[Amounts], init: Iterable[tuple[Amounts, bool]]) -> Amounts:
+    Args:
+        containers: They run side by side.
+        init: They run one after the other; sidecars (True) keep running.
+    """
     total: Amounts = {}
     for each in containers:
         add(total, each)
@@ -67,6 +81,53 @@ def _aggregate(containers: Iterable[Amounts], init: Iterable[tuple[Amounts, bool
     return total
 
 
+def requests_of(
+    containers: Iterable[Ask],
+    init: Iterable[Ask],
+    *,
+    held: Mapping[str, Held] | None = None,
+    infeasible: bool = False,
+    least: Amounts | None = None,
+    pod_level: Listed = None,
+    overhead: Listed = None,
+) -> Amounts:
+    """Return what a pod requests.
+
+    Args:
+        containers: The main ones.
+        init: The others, in order.
+        held: What containers and sidecars hold, by name, where a resize may be under way: the
+            largest of all views counts.
+        infeasible: Whether the node can never grant the resize: what is written does not count.
+        least: What a container requests of a resource that it does not mention.
+        pod_level: What is given for the pod as a whole; it replaces the sum.
+        overhead: Added last.
+    """
+
+    def own(one: Ask, resizable: bool) -> Amounts:
+        status = held.get(one.name) if held and resizable else None
+        found = amounts(one.stated)
+        if status is not None and (status.actual or status.allocated):
+            if infeasible:
+                found = {}
+            raise_to(found, amounts(status.actual))
+            raise_to(found, amounts(status.allocated))
+        return {**least, **found} if least else found
+
+    total = fold(
+        (own(one, True) for one in containers),
+        ((own(one, one.sidecar), one.sidecar) for one in init),
+    )
+    _replace(total, pod_level)
+    add(total, amounts(overhead))
+    return total
+
+
+def is_sidecar(container: Tree) -> bool:
+    """Say whether an init container keeps running beside the others."""
+    return container.get("restartPolicy") == "Always"
+
+
 def _stated(container: Tree, part: Part) -> Amounts:
     resources = container.get("resources")
     return amounts(resources.get(part)) if resources else {}
@@ -74,29 +135,13 @@ def _stated(container: Tree, part: Part) -> Amounts:
 
 def container_amounts(spec: Tree, part: Part) -> Amounts:
     """Return what all containers of a pod spec come to, without pod level and overhead."""
-    return _aggregate(
+    return fold(
         (_stated(container, part) for container in spec.get("containers") or ()),
         (
             (_stated(container, part), is_sidecar(container))
             for container in spec.get("initContainers") or ()
         ),
     )
-
-
-def _with_status(container: Tree, statuses: Mapping[str, Tree], infeasible: bool) -> Amounts:
-    """Return a container's request while a resize may be under way: the largest of all views."""
-    own = _stated(container, "requests")
-    status = statuses.get(container.get("name", ""))
-    if status is None:
-        return own
-    actual = amounts(dig(status, "resources", "requests"))
-    allocated = amounts(status.get("allocatedResources"))
-    if not actual and not allocated:
-        return own
-    total = {} if infeasible else own
-    raise_to(total, actual)
-    raise_to(total, allocated)
-    return total
 
 
 def _resize_is_infeasible(pod: Tree) -> bool:
@@ -106,74 +151,48 @@ def _resize_is_infeasible(pod: Tree) -> bool:
     )
 
 
-def pod_requests(pod: Tree, *, least: Amounts | None = None, overhead: bool = True) -> Amounts:
-    """Return what a pod requests.
-
-    Args:
-        pod: The whole pod; while it is resized, its status counts too.
-        least: What a container requests of a resource that it does not mention.
-        overhead: Whether the runtime's overhead is added.
-    """
+def pod_requests(pod: Tree) -> Amounts:
+    """Return what a pod requests; while it is resized, its status counts too."""
     spec = pod.get("spec") or {}
     status = pod.get("status") or {}
-    statuses = {
-        each.get("name", ""): each
+    held = {
+        each.get("name", ""): Held(
+            dig(each, "resources", "requests"), each.get("allocatedResources")
+        )
         for key in ("containerStatuses", "initContainerStatuses")
         for each in status.get(key) or ()
         if each.get("resources") or each.get("allocatedResources")
     }
-    infeasible = bool(statuses) and _resize_is_infeasible(pod)
-
-    def own(container: Tree, resizable: bool) -> Amounts:
-        if statuses and resizable:
-            stated = _with_status(container, statuses, infeasible)
-        else:
-            stated = _stated(container, "requests")
-        return {**least, **stated} if least else stated
-
-    total = _aggregate(
-        (own(each, True) for each in spec.get("containers") or ()),
-        (
-            (own(each, is_sidecar(each)), is_sidecar(each))
-            for each in spec.get("initContainers") or ()
-        ),
+    return requests_of(
+        map(_ask, spec.get("containers") or ()),
+        map(_ask, spec.get("initContainers") or ()),
+        held=held,
+        infeasible=bool(held) and _resize_is_infeasible(pod),
+        pod_level=dig(spec, "resources", "requests"),
+        overhead=spec.get("overhead"),
     )
-    _replace_by_pod_level(total, spec, "requests")
-    if overhead and spec.get("overhead"):
-        add(total, amounts(spec["overhead"]))
-    return total
+
+
+def _ask(container: Tree) -> Ask:
+    stated = dig(container, "resources", "requests")
+    return Ask(container.get("name", ""), stated, is_sidecar(container))
 
 
 def pod_limits(pod: Tree) -> Amounts:
     """Return what a pod is limited to; overhead counts only where there is a limit."""
     spec = pod.get("spec") or {}
     total = container_amounts(spec, "limits")
-    _replace_by_pod_level(total, spec, "limits")
+    _replace(total, dig(spec, "resources", "limits"))
     for name, quantity in amounts(spec.get("overhead")).items():
         if total.get(name, ZERO).nanos:
             total[name] = total[name] + quantity
     return total
 
 
-def _replace_by_pod_level(total: Amounts, spec: Tree, part: Part) -> None:
-    given = spec.get("resources")
-    if given:
-        for name, value in (given.get(part) or {}).items():
-            if is_pod_level(name):
-                total[name] = parse(value)
-
-
-def scored_requests(pod: Tree, requests: Amounts) -> Amounts:
-    """Return requests with the scheduler's stand-ins for containers that state no cpu or memory.
-
-    A pod that states something as a whole gets stand-ins only for what it does not request at all.
-    """
-    least = {"cpu": UNSTATED_CPU, "memory": UNSTATED_MEMORY}
-    if dig(pod, "spec", "resources", "requests"):
-        least = {name: quantity for name, quantity in least.items() if name not in requests}
-    if not least:
-        return requests
-    return pod_requests(pod, least=least)
+def _replace(total: Amounts, pod_level: Listed) -> None:
+    for name, value in (pod_level or {}).items():
+        if is_pod_level(name):
+            total[name] = parse(value)
 
 
 def base_units(requests: Amounts) -> dict[str, int]:
