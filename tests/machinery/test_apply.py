@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.machinery.conftest import MODELS
 
 from windtunnel.kinds.served import recorded
 from windtunnel.machinery.apply import (
@@ -17,7 +18,9 @@ from windtunnel.machinery.apply import (
     restore_times,
     track_update,
 )
+from windtunnel.machinery.apply.compare import appeared, changes
 from windtunnel.machinery.apply.entries import Owner, bound, read
+from windtunnel.machinery.apply.update import blank
 from windtunnel.machinery.errors import ApiError, BadRequest, Conflict
 from windtunnel.machinery.schema import Models, Structure, fill_defaults, from_custom_schema
 
@@ -589,3 +592,23 @@ def test_applying_by_force_sets_what_was_said_and_again_changes_nothing(
 
     assert once.get("data", {}) == {**other, **data}
     assert editor.apply("m1", config_map(**data)) == once
+
+
+SPECS = st.fixed_dictionaries(
+    {
+        "containers": st.lists(
+            st.builds(lambda n: {"name": n, "resources": {}}, st.sampled_from("abc"))
+        )
+    },
+    optional={"nodeName": st.sampled_from(["", "n"]), "hostNetwork": st.booleans()},
+)
+
+
+@given(specs=st.lists(SPECS, min_size=2, max_size=4))
+def test_what_appears_is_the_same_whether_its_like_was_seen_before_or_not(specs: list[Any]) -> None:
+    structure = MODELS.structure("io.k8s.api.core.v1.Pod")
+    for spec in [*specs, *specs]:
+        pod = {"metadata": {"labels": {"a": "b"}}, "spec": copy.deepcopy(spec)}
+        fill_defaults(structure, pod)
+        start = blank(structure)
+        assert appeared(start, pod, structure) == changes(start, pod, structure)

@@ -17,6 +17,7 @@ from windtunnel.machinery.schema import (
     Structure,
     decode_check,
     fill_defaults,
+    settle_fields,
     type_mistake,
 )
 
@@ -322,3 +323,22 @@ def test_recorded_objects_are_already_in_the_form_the_server_writes(
             changed[case["id"]] = tree
 
     assert changed == {}
+
+
+def test_single_fields_are_settled_as_in_the_whole(structure: Find) -> None:
+    pod = structure("core.v1.Pod")
+    status = {"conditions": [{"type": "Ready", "status": "True", "message": ""}], "podIP": ""}
+    whole, part = {"status": copy.deepcopy(status)}, {"status": copy.deepcopy(status)}
+    settled(pod, whole)
+
+    assert settle_fields(pod, part, ("status",))
+    assert part["status"] == whole["status"]
+
+
+@pytest.mark.parametrize(
+    "status",
+    [None, {}, {"podIP": 1}, {"noSuchField": 1}, []],
+    ids=["null", "empty", "type", "field", "list"],
+)
+def test_a_field_that_needs_the_whole_object_says_so(structure: Find, status: Any) -> None:
+    assert not settle_fields(structure("core.v1.Pod"), {"status": status}, ("status",))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from windtunnel.apiserver.call import fresh_uid
+from windtunnel.apiserver.mint import Mint
 from windtunnel.apiserver.verbs.objects import Objects, shaped
 from windtunnel.apiserver.verbs.validation import settle
 from windtunnel.kernel.clock import Clock
@@ -28,7 +28,7 @@ _LEFT_OUT: Final = frozenset(
 _FIRST: Final = "/api/v1/namespaces"
 
 
-def bootstrap(objects: Objects, catalogue: Catalogue, clock: Clock) -> None:
+def bootstrap(objects: Objects, catalogue: Catalogue, clock: Clock, mint: Mint) -> None:
     """Write what is missing of the start-up objects."""
     recorded_objects = recorded.bootstrap()
     for path in sorted(recorded_objects, key=lambda path: path != _FIRST):
@@ -39,7 +39,7 @@ def bootstrap(objects: Objects, catalogue: Catalogue, clock: Clock) -> None:
             continue
         for tree in recorded_objects[path]:
             if objects.find(kind, key_of(tree)) is None:
-                _write(objects, kind, tree, clock)
+                _write(objects, kind, tree, clock, mint)
 
 
 def _kind_at(catalogue: Catalogue, path: str) -> Kind | None:
@@ -49,14 +49,14 @@ def _kind_at(catalogue: Catalogue, path: str) -> Kind | None:
     return catalogue.by_path(parts[1], parts[2], parts[3])
 
 
-def _write(objects: Objects, kind: Kind, tree: Tree, clock: Clock) -> None:
+def _write(objects: Objects, kind: Kind, tree: Tree, clock: Clock, mint: Mint) -> None:
     metadata = tree["metadata"]
     status = tree.get("status")
     settle(kind, tree)
     if status is not None:
         tree["status"] = status
     metadata = tree["metadata"]
-    metadata["uid"], metadata["creationTimestamp"] = fresh_uid(), time_text(clock.now())
+    metadata["uid"], metadata["creationTimestamp"] = mint.uid(), time_text(clock.now())
     if kind.generation != "none":
         metadata["generation"] = 1
     key = Key(metadata.get("namespace") or "", metadata["name"])

@@ -6,21 +6,20 @@ of the same request, after a webhook has answered, mints the same.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from windtunnel.apiserver.forms.negotiation import Form
+from windtunnel.apiserver.mint import Mint
 from windtunnel.apiserver.request import Ask, Reply, Request, User
 from windtunnel.apiserver.routes import Route
 from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.names import SUFFIX_LENGTH
 from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Tree
 
-_SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
-_SUFFIX_LENGTH: Final = 5
-_LONGEST_BASE: Final = 63 - _SUFFIX_LENGTH
+_LONGEST_BASE: Final = 63 - SUFFIX_LENGTH
 
 
 class ReplyWanted(Exception):
@@ -29,20 +28,6 @@ class ReplyWanted(Exception):
     def __init__(self, ask: Ask) -> None:
         super().__init__(ask.key)
         self.ask = ask
-
-
-def fresh_uid() -> str:
-    """Return a random uid."""
-    raw = bytearray(secrets.token_bytes(16))
-    raw[6] = raw[6] & 0x0F | 0x40
-    raw[8] = raw[8] & 0x3F | 0x80
-    text = raw.hex()
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
-
-
-def suffix() -> str:
-    """Return five letters and digits that make a name unlikely to be taken."""
-    return "".join(secrets.choice(_SUFFIX_LETTERS) for _ in range(_SUFFIX_LENGTH))
 
 
 @dataclass(slots=True)
@@ -54,6 +39,7 @@ class Call:
     user: User
     kind: Kind
     now: float
+    mint: Mint
     form: Form = field(default_factory=Form)
     manager: str = "unknown"
     dry_run: bool = False
@@ -72,8 +58,8 @@ class Call:
         """The time of the request, as objects carry it."""
         return time_text(self.now)
 
-    def mint(self, purpose: str, make: Callable[[], Any]) -> Any:
-        """Return what was minted for this purpose, minting it at the first time of asking."""
+    def once(self, purpose: str, make: Callable[[], Any]) -> Any:
+        """Return what was made for this purpose, making it at the first time of asking."""
         memo = self.request.memo
         if purpose not in memo:
             memo[purpose] = make()
@@ -81,13 +67,17 @@ class Call:
 
     def new_uid(self) -> str:
         """Return the uid of the object that this request creates."""
-        uid: str = self.mint("uid", fresh_uid)
+        uid: str = self.once("uid", self.mint.uid)
         return uid
 
     def generated_name(self, base: str) -> str:
         """Return the name made from a generateName."""
-        tail: str = self.mint("suffix", suffix)
-        return base[:_LONGEST_BASE] + tail
+        return base[:_LONGEST_BASE] + self.suffix("name")
+
+    def suffix(self, purpose: str) -> str:
+        """Return a random end of a name, always the same for one purpose."""
+        tail: str = self.once(f"{purpose}-suffix", self.mint.suffix)
+        return tail
 
     def warn(self, text: str) -> None:
         """Tell the client something that is no refusal; the same text only once."""

@@ -19,12 +19,14 @@ from windtunnel.apiserver.access.tokens import Signer
 from windtunnel.apiserver.admission import Admission, plugins
 from windtunnel.apiserver.bootstrap import bootstrap
 from windtunnel.apiserver.call import Call, ReplyWanted
+from windtunnel.apiserver.changes import Changes
 from windtunnel.apiserver.custom import Customs
 from windtunnel.apiserver.describing.discovery import Discovery
 from windtunnel.apiserver.describing.openapi import OpenApi
 from windtunnel.apiserver.describing.server_paths import ServerPaths
 from windtunnel.apiserver.forms.negotiation import Form, accepted
 from windtunnel.apiserver.forms.rendering import Tables, refusal_answer, text_answer
+from windtunnel.apiserver.mint import Mint, live_mint
 from windtunnel.apiserver.request import BODY_LIMIT, Answer, Outcome, Request, User
 from windtunnel.apiserver.routes import Route, parse
 from windtunnel.apiserver.subresources.binding import Binding
@@ -73,6 +75,7 @@ class Core:
         tokens: Mapping[str, User] | None = None,
         service_range: str = "10.96.0.0/16",
         extended_resource_toleration: bool = False,
+        mint: Mint | None = None,
     ) -> None:
         """Wire the API server and write the start-up objects that are missing.
 
@@ -84,10 +87,13 @@ class Core:
             tokens: Static bearer tokens.
             service_range: From which services get their addresses.
             extended_resource_toleration: Whether that admission plugin is on.
+            mint: Makes uids and random ends of names; None: as a live cluster does.
         """
         signer = signer or Signer.generate()
         self.store, self.catalogue, self.clock = store, catalogue, clock
+        self.mint = mint or live_mint()
         self.objects = Objects(store, catalogue)
+        self.changes = Changes(self.objects)
         rbac = Rbac(store)
         self.authenticator = Authenticator(tokens or {}, signer, self._find)
         self._authorizer = Authorizer(rbac)
@@ -120,7 +126,7 @@ class Core:
         self._reviews = Reviews(self.authenticator, self._authorizer)
         self.discovery = Discovery(catalogue)
         self._paths = ServerPaths(store, self.discovery, OpenApi(catalogue), signer)
-        bootstrap(self.objects, catalogue, clock)
+        bootstrap(self.objects, catalogue, clock, self.mint)
         self.settle()
 
     def _find(self, resource: str, key: Key) -> Tree | None:
@@ -161,7 +167,9 @@ class Core:
             return self._unserved(route)
         if len(request.body) > BODY_LIMIT:
             raise TooLarge(f"Request entity too large: limit is {BODY_LIMIT}")
-        call = Call(request, route, user, kind, now, trusted=request.trusted, warnings=warnings)
+        call = Call(
+            request, route, user, kind, now, self.mint, trusted=request.trusted, warnings=warnings
+        )
         call.manager = request.parameter("fieldManager") or default_manager(
             request.headers.get("user-agent", "")
         )
@@ -273,6 +281,6 @@ class Core:
                 name=version.key.name,
             )
             request = Request("DELETE", place, trusted=True)
-            call = Call(request, route, _ITSELF, kind, self.clock.now(), trusted=True)
+            call = Call(request, route, _ITSELF, kind, self.clock.now(), self.mint, trusted=True)
             self._verbs.delete_quietly(call, version)
         return not self.store.count(kind.store)

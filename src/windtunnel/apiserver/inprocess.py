@@ -20,7 +20,7 @@ from windtunnel.apiserver.request import Ask, Reply, Request, User
 from windtunnel.apiserver.routes import Route
 from windtunnel.apiserver.verbs.ownership import ignored
 from windtunnel.apiserver.verbs.patching import STATUS_FIELDS
-from windtunnel.apiserver.verbs.validation import set_defaults, settle, settle_status
+from windtunnel.apiserver.verbs.validation import settle, settle_written_status, with_own_status
 from windtunnel.apiserver.verbs.writing import Written
 from windtunnel.client import Change, Deliver, Write
 from windtunnel.client.protocol import ChangeType
@@ -89,23 +89,26 @@ class LocalClient:
         kind, objects = self._kind(resource), self._core.objects
         store = self._core.store
         selection = select(objects, kind, "", field_selector)
-
-        def send(type_: ChangeType, version: Version, revision: int) -> None:
-            deliver(Change(type_, version.key, revision, objects.json(kind, version)))
-
         for version in store.list(kind.store, namespace):
             if selection.matches(version):
-                send("ADDED", version, version.revision)
+                body = objects.json(kind, version)
+                deliver(Change("ADDED", version.key, version.revision, body))
         deliver(Change("SYNCED", Key("", ""), store.revision, b""))
+        shared = self._core.changes
 
         def changed(version: Version) -> None:
+            deliver(shared.of(kind, version))
+
+        def changed_here(version: Version) -> None:
             if namespace and version.key.namespace != namespace:
                 return
             found = _seen(selection, version)
             if found is not None:
-                send(found[0], found[1], version.revision)
+                body = objects.json(kind, found[1])
+                deliver(Change(found[0], version.key, version.revision, body))
 
-        return store.subscribe(kind.store, changed)
+        narrow = namespace or not selection.empty
+        return store.subscribe(kind.store, changed_here if narrow else changed)
 
     # Writing
 
@@ -130,8 +133,12 @@ class LocalClient:
 
     def _update(self, resource: str, tree: Tree, subresource: str) -> Tree:
         kind = self._kind(resource)
-        _settle(kind, tree, subresource)
-        return self._change(kind, key_of(tree), lambda _: tree, subresource, verb="update")
+        if subresource == "status" and not kind.custom:
+            return self._change(
+                kind, key_of(tree), _with_status_of(kind, tree), "status", "update", shared=True
+            )
+        settle(kind, tree)
+        return self._change(kind, key_of(tree), lambda _: tree, subresource, "update")
 
     def patch(
         self,
@@ -144,17 +151,21 @@ class LocalClient:
     ) -> Tree:
         """Merge-patch (or strategic-merge-patch) the object or a subresource."""
         kind = self._kind(resource)
+        shared = subresource == "status" and not kind.custom and patch.keys() <= STATUS_FIELDS
 
         def change(old: Tree) -> Tree:
             if strategic and not kind.custom:
                 new = strategic_patch(old, patch, kind.structure())
             else:
                 new = merge_patch(old, patch)
-            _settle(kind, new, subresource)
+            if shared:
+                new = with_own_status(new)
+                settle_written_status(kind, new, old)
+            else:
+                settle(kind, new)
             return new
 
-        status_only = subresource == "status" and patch.keys() <= STATUS_FIELDS
-        return self._change(kind, key, change, subresource, verb="patch", status_only=status_only)
+        return self._change(kind, key, change, subresource, "patch", shared=shared)
 
     def apply(self, resource: str, tree: Tree, *, manager: str = "", force: bool = False) -> Tree:
         """Server-side apply as ``manager`` (this client's own by default)."""
@@ -275,14 +286,14 @@ class LocalClient:
         subresource: str,
         verb: str,
         *,
-        status_only: bool = False,
+        shared: bool = False,
     ) -> Tree:
         written: Written = self._write(
             kind,
             verb,
             key,
             lambda call: self._core.writing.update(
-                call, change, options={}, subresource=subresource, status_only=status_only
+                call, change, options={}, subresource=subresource, shared=shared
             ),
             subresource,
         )
@@ -306,7 +317,9 @@ class LocalClient:
             "", verb, True, kind.group, kind.version, key.namespace, kind.plural, key.name,
             subresource,
         )  # fmt: skip
-        call = Call(request, route, self._user, kind, now, _PLAIN, self._manager, trusted=True)
+        call = Call(
+            request, route, self._user, kind, now, core.mint, _PLAIN, self._manager, trusted=True
+        )
         try:
             return write(call)
         except ReplyWanted as wanted:
@@ -335,18 +348,20 @@ class LocalClient:
         raise Parked(waiting.append)
 
 
-def _settle(kind: Kind, tree: Tree, subresource: str) -> None:
-    if subresource == "status":
-        settle_status(kind, tree)
-        set_defaults(kind, tree)
-    else:
-        settle(kind, tree)
+def _with_status_of(kind: Kind, tree: Tree) -> Callable[[Tree], Tree]:
+    """Return the change that gives the present object the metadata and status of ``tree``."""
+
+    def change(old: Tree) -> Tree:
+        new = {**old, "metadata": tree.get("metadata") or {}, "status": tree.get("status") or {}}
+        new = with_own_status(new)
+        settle_written_status(kind, new, old)
+        return new
+
+    return change
 
 
 def _seen(selection: Selection, version: Version) -> tuple[ChangeType, Version] | None:
     """Return what a change is to somebody who sees only the selected objects."""
-    if selection.empty:
-        return version.type, version
     before = version.previous
     was = before is not None and selection.matches(before)
     if version.type == "DELETED":

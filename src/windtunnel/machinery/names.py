@@ -14,6 +14,10 @@ from typing import Final
 
 Rule = Callable[[str], list[str]]
 
+SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
+"""Of which the server makes the random ends of names; they keep any name well-formed."""
+SUFFIX_LENGTH: Final = 5
+
 _LABEL: Final = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _SUBDOMAIN: Final = _LABEL + "(\\." + _LABEL + ")*"
 _UNDERSCORE_LABEL: Final = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"

@@ -7,7 +7,8 @@ from typing import Any, Final
 import msgspec
 
 from windtunnel.apiserver.admission.chain import forbid
-from windtunnel.apiserver.call import Attempt, suffix
+from windtunnel.apiserver.call import Attempt
+from windtunnel.kinds.pod.sound import TOKEN_VOLUME
 from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.store import Store
@@ -94,9 +95,9 @@ class ServiceAccount:
     def _mount(self, attempt: Attempt, spec: Tree) -> None:
         name = ""
         for volume in spec.get("volumes") or ():
-            if volume.get("name", "").startswith("kube-api-access-"):
+            if volume.get("name", "").startswith(TOKEN_VOLUME):
                 name = volume["name"]
-        made = name or "kube-api-access-" + attempt.call.mint("token-volume", suffix)
+        made = name or TOKEN_VOLUME + attempt.call.suffix("token-volume")
         used = False
         for field in _CONTAINERS:
             for container in spec.get(field) or ():

@@ -62,7 +62,7 @@ class _Pool:
 
     def next_address(self) -> str:
         """Return a free cluster IP."""
-        address: str = self._attempt.call.mint("cluster-ip", self._free_address)
+        address: str = self._attempt.call.once("cluster-ip", self._free_address)
         return address
 
     def _free_address(self) -> str:
@@ -95,7 +95,7 @@ class _Pool:
     def next_port(self) -> int:
         """Return a free node port."""
         purpose = f"node-port-{len(self._handed)}"
-        port: int = self._attempt.call.mint(purpose, self._free_port)
+        port: int = self._attempt.call.once(purpose, self._free_port)
         self._handed.add(port)
         return port
 

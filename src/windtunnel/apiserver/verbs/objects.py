@@ -22,14 +22,6 @@ _LARGEST: Final = 1_572_864
 _sorted_encoder = msgspec.json.Encoder(order="sorted")
 
 
-class _StatusPart(msgspec.Struct):
-    metadata: Any
-    status: Any = None
-
-
-_decode_part = msgspec.json.Decoder(_StatusPart).decode
-
-
 class _TooLargeForStore(InternalError):
     reason = ""
 
@@ -74,16 +66,6 @@ class Objects:
         """Return the object in the form of this kind; the caller owns it."""
         tree: Tree = decode(version.body)
         return tree if kind.from_stored is None else kind.from_stored(tree)
-
-    def tree_for_status(self, kind: Kind, version: Version, old: Tree) -> Tree:
-        """Return the object again, sharing with ``old`` all that a write to its status keeps."""
-        if kind.from_stored is not None:
-            return self.tree(kind, version)
-        part = _decode_part(version.body)
-        tree = {**old, "metadata": part.metadata}
-        if "status" in old:
-            tree["status"] = part.status
-        return tree
 
     def json(self, kind: Kind, version: Version) -> bytes:
         """Return the object's JSON in the form of this kind."""

@@ -14,7 +14,13 @@ from windtunnel.apiserver.forms.negotiation import patch_form
 from windtunnel.apiserver.forms.options import WriteOptions, write_options
 from windtunnel.apiserver.verbs.objects import Objects
 from windtunnel.apiserver.verbs.ownership import ignored
-from windtunnel.apiserver.verbs.validation import check_patched, set_defaults, settle
+from windtunnel.apiserver.verbs.validation import (
+    check_patched,
+    default_status,
+    set_defaults,
+    settle,
+    with_own_status,
+)
 from windtunnel.apiserver.verbs.writing import (
     Writing,
     Written,
@@ -58,14 +64,19 @@ class Patching:
         call.dry_run, call.validation = options.dry_run, options.validation
         if form == "apply":
             return self._apply(call, subresource, options)
-        change = self.change(form, call.kind, request.body)
+        kind = call.kind
+        change = self.change(form, kind, request.body)
+        of_status = subresource == "status" and not kind.custom
+        shared = of_status and touches_status_only(form, request.body)
 
         def changed(old: Tree) -> Tree:
             new, shown = change(old)
-            metadata = new.get("metadata")
-            place_patched(call, new, metadata)
-            check_patched(call, new, shown, status_only=subresource == "status")
-            set_defaults(call.kind, new)
+            if shared:
+                new = with_own_status(new)
+            place_patched(call, new, new.get("metadata"))
+            status_of = None if not of_status else old if shared else {}
+            check_patched(call, new, shown, status_of=status_of)
+            (default_status if shared else set_defaults)(kind, new)
             return new
 
         return self._writing.update(
@@ -73,7 +84,7 @@ class Patching:
             changed,
             options=options.tree("PatchOptions"),
             subresource=subresource,
-            status_only=subresource == "status" and touches_status_only(form, request.body),
+            shared=shared,
         )
 
     def change(self, form: str, kind: Kind, body: bytes) -> Callable[[Tree], tuple[Tree, Shown]]:

@@ -9,7 +9,13 @@ from windtunnel.apiserver.forms.bodies import cannot_handle, read_object
 from windtunnel.apiserver.forms.negotiation import JSON, body_form
 from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.errors import BadRequest, Invalid
-from windtunnel.machinery.schema import decode_check, duplicate_fields, fill_defaults, read_custom
+from windtunnel.machinery.schema import (
+    decode_check,
+    duplicate_fields,
+    fill_defaults,
+    read_custom,
+    settle_fields,
+)
 from windtunnel.machinery.tree import Tree
 from windtunnel.machinery.violations import Violation
 
@@ -80,25 +86,55 @@ def patched_badly(value: str, why: str) -> Invalid:
     return Invalid("", "", "", [shown])
 
 
-def status_of(tree: Tree) -> Tree:
-    """Return the part of an object that a write to its status can change.
+def with_own_status(tree: Tree) -> Tree:
+    """Return an object whose metadata and status are its own, sharing all else with ``tree``."""
+    own = dict(tree)
+    for field in ("metadata", "status"):
+        part = tree.get(field)
+        if isinstance(part, dict):
+            own[field] = dict(part)
+    return own
+
+
+def settle_status(kind: Kind, tree: Tree) -> None:
+    """Bring a status that was never decoded into the shape of a decoded one, in place."""
+    if kind.custom or settle_fields(kind.structure(), tree, ("status",)):
+        return
+    part = _status_part(tree)
+    fill_defaults(kind.structure(), part)
+    _take_status(tree, part)
+
+
+def settle_written_status(kind: Kind, new: Tree, old: Tree) -> None:
+    """Settle and default what a write to the status may change, in place.
 
     The rest comes from the stored object, whose shape is known to be sound; for a pod that is most
     of the work.
     """
+    written = _written_fields(new, old)
+    if not settle_fields(kind.structure(), new, written):
+        part = _status_part(new)
+        fill_defaults(kind.structure(), part)
+        _take_status(new, part)
+    default_status(kind, new)
+
+
+def default_status(kind: Kind, tree: Tree) -> None:
+    """Set the kind's own defaults in the status of an object whose other parts have them."""
+    part = _status_part(tree)
+    if "spec" in tree:
+        part["spec"] = {}
+    set_defaults(kind, part)
+    _take_status(tree, part)
+
+
+def _status_part(tree: Tree) -> Tree:
+    """Return the part of an object that a write to its status can change."""
     return {
         field: tree[field]
         for field in ("kind", "apiVersion", "metadata", "status")
         if field in tree
     }
-
-
-def settle_status(kind: Kind, tree: Tree) -> None:
-    """Bring a status that was never decoded into the shape of a decoded one, in place."""
-    if not kind.custom:
-        part = status_of(tree)
-        fill_defaults(kind.structure(), part)
-        _take_status(tree, part)
 
 
 def _take_status(tree: Tree, part: Tree) -> None:
@@ -109,8 +145,12 @@ def _take_status(tree: Tree, part: Tree) -> None:
             tree.pop(field, None)
 
 
+def _written_fields(new: Tree, old: Tree) -> tuple[str, ...]:
+    return ("status",) if new.get("metadata") == old.get("metadata") else ("metadata", "status")
+
+
 def check_patched(
-    call: Call, tree: Tree, shown: Callable[[], str], *, status_only: bool = False
+    call: Call, tree: Tree, shown: Callable[[], str], *, status_of: Tree | None = None
 ) -> None:
     """Check the shape of a patched object, in place.
 
@@ -118,7 +158,8 @@ def check_patched(
         call: The request; warnings go there.
         tree: The object after the patch.
         shown: Makes what an error prints as the offending value.
-        status_only: Whether nothing but the status of the patched object counts.
+        status_of: The object before, where only status and metadata of the new one count; empty
+            where it is gone.
 
     Raises:
         Invalid: A field is of the wrong type, or unknown under strict validation.
@@ -126,8 +167,10 @@ def check_patched(
     prefix = f'{call.kind.kind} in version "{call.kind.version}" cannot be handled as a '
     prefix += f"{call.kind.kind}: "
     try:
-        if status_only and not call.kind.custom:
-            part = status_of(tree)
+        if status_of is not None:
+            if settle_fields(call.kind.structure(), tree, _written_fields(tree, status_of)):
+                return
+            part = _status_part(tree)
             findings = drop_unknown(call.kind, part)
             _take_status(tree, part)
         else:

@@ -198,7 +198,7 @@ class Writing:
         part: Part | None = None,
         own: Callable[[Call, Tree, Tree, str], None] = own_update,
         put: bool = False,
-        status_only: bool = False,
+        shared: bool = False,
     ) -> Written:
         """Change an object, or one of its subresources that is part of it.
 
@@ -211,7 +211,8 @@ class Writing:
             part: The rules of that subresource, where they are not the kind's own.
             own: Records field ownership.
             put: The client sent a whole object: it may create, and may have to name a revision.
-            status_only: ``change`` touches nothing but metadata and status.
+            shared: ``change`` leaves the present object as it is, and so will the rules: they see
+                a result with metadata and status of its own (``with_own_status``).
 
         Raises:
             ApiError: Somebody refuses.
@@ -227,12 +228,8 @@ class Writing:
                 return self.create(call, change({}), options=options)
             raise NotFound.of(kind.plural, kind.group, key.name)
         old = self._objects.tree(kind, present)
-        again = (
-            self._objects.tree_for_status(kind, present, old)
-            if status_only
-            else self._objects.tree(kind, present)
-        )
-        new = change(again)
+        # Decoded twice, for what is made of the old object may change any part of it.
+        new = change(old if shared else self._objects.tree(kind, present))
         self._check_revision(call, old, new, put=put and not subresource)
         own(call, old, new, subresource)
         attempt = Attempt(

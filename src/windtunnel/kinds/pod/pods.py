@@ -9,6 +9,7 @@ from windtunnel.kinds.pod.annotations import adopt_app_armor, validate_profiles
 from windtunnel.kinds.pod.cells import pod_cells
 from windtunnel.kinds.pod.requests import qos_class
 from windtunnel.kinds.pod.scheduling import PREFERRED, REQUIRED
+from windtunnel.kinds.pod.sound import unless_sound
 from windtunnel.kinds.pod.spec_defaults import default_pod_spec, default_whole_pod
 from windtunnel.kinds.pod.spec_validation import validate_whole_pod
 from windtunnel.kinds.pod.status import validate_pod_status
@@ -121,6 +122,7 @@ def _keep_observed(conditions: Sequence[Tree], before: Sequence[Tree]) -> None:
                 condition["observedGeneration"] = generation
 
 
+@unless_sound
 def validate_create(pod: Tree) -> list[Violation]:
     """Judge a pod that is about to be created."""
     found = validate_whole_pod(pod)
@@ -148,7 +150,12 @@ def warnings(new: Tree, old: Tree | None) -> list[str]:
             "metadata.name: this is used in the Pod's hostname, which can result in surprising"
             f" behavior; a DNS label is recommended: [{said}]"
         )
-    return found + pod_warnings(new.get("spec") or {}, metadata)
+    return found + _usual_warnings(new)
+
+
+@unless_sound
+def _usual_warnings(pod: Tree) -> list[str]:
+    return pod_warnings(pod.get("spec") or {}, pod.get("metadata") or {})
 
 
 def selectable(pod: Tree) -> dict[str, str]:

@@ -10,12 +10,14 @@ Source: structured-merge-diff v6, typed comparison.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from windtunnel.machinery.apply.elements import Name, item_name
 from windtunnel.machinery.apply.fieldset import SELF, FieldSet
 from windtunnel.machinery.schema.structure import Structure
+from windtunnel.machinery.tree import encode
 
+_MOST_SPECS: Final = 256
 Taken = Callable[[Any], FieldSet]
 """Returns the node of a value that appeared: the value itself and every field beneath it."""
 Compared = Callable[[Any, Any, FieldSet, FieldSet, str], None]
@@ -46,6 +48,27 @@ def changes(old: Any, new: Any, structure: Structure) -> tuple[FieldSet, FieldSe
     removed: FieldSet = {}
     comparer(structure).compared(old, new, changed, removed, "")
     return changed.get("") or {}, removed.get("") or {}
+
+
+def appeared(blank: Any, new: Any, structure: Structure) -> tuple[FieldSet, FieldSet]:
+    """Return the changes from a blank object to ``new``.
+
+    The fields of a spec are looked up where an equal spec, as copies of a template have, was seen
+    before.
+    """
+    spec = new.get("spec")
+    if not spec or "spec" not in blank:
+        return changes(blank, new, structure)
+    known: dict[bytes, tuple[FieldSet, FieldSet]] = structure.compiled.setdefault("specs", {})
+    looks = encode(spec)
+    found = known.get(looks)
+    if found is None:
+        found = changes({"spec": blank["spec"]}, {"spec": spec}, structure)
+        if len(known) >= _MOST_SPECS:
+            known.clear()
+        known[looks] = found
+    changed, removed = changes({**blank, "spec": spec}, new, structure)
+    return {**changed, **found[0]}, {**removed, **found[1]}
 
 
 def _fill(made: Comparer, structure: Structure) -> None:
@@ -121,8 +144,8 @@ def _fill_object(made: Comparer, structure: Structure) -> None:
                 continue
             if key not in old:
                 change[entry[0]] = entry[1].taken(part)
-            elif old[key] != part:
-                entry[1].compared(old[key], part, change, removal, entry[0])
+            elif (before := old[key]) is not part and before != part:
+                entry[1].compared(before, part, change, removal, entry[0])
         for key, part in old.items():
             entry = find(key) if key not in new else None
             if entry is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from windtunnel.machinery.apply import entries as own
-from windtunnel.machinery.apply.compare import changes
+from windtunnel.machinery.apply.compare import appeared, changes
 from windtunnel.machinery.apply.entries import Entries, Entry
 from windtunnel.machinery.apply.fieldset import FieldSet, difference, union, without
 from windtunnel.machinery.schema.settling import settler
@@ -74,7 +74,8 @@ def update_entries(
     ignore: FieldSet | None,
 ) -> None:
     """Move ownership of what differs between old and new to ``owner``, in place."""
-    changed, removed = changes(old, new, structure)
+    compare = appeared if old is structure.compiled.get("blank") else changes
+    changed, removed = compare(old, new, structure)
     if ignore:
         changed, removed = without(changed, ignore), without(removed, ignore)
     if not changed and not removed:

@@ -10,27 +10,28 @@ from windtunnel.machinery.tree import Tree
 
 
 def merge_patch(tree: Tree, patch: Any) -> Tree:
-    """Merge the patch into the tree and return the tree.
+    """Merge the patch into the tree; what neither changes is shared with the result.
 
     Raises:
         BadRequest: The patch is not an object.
     """
     if patch is None:
         raise BadRequest("Invalid JSON Patch")
-    _merge(tree, must_be_object(patch))
-    return tree
+    return _merged(tree, must_be_object(patch))
 
 
-def _merge(tree: Tree, patch: Tree) -> None:
+def _merged(tree: Tree, patch: Tree) -> Tree:
+    merged = dict(tree)
     for key, value in patch.items():
         if value is None:
-            tree.pop(key, None)
+            merged.pop(key, None)
             continue
-        current = tree.get(key)
+        current = merged.get(key)
         if isinstance(value, dict) and isinstance(current, dict):
-            _merge(current, value)
+            merged[key] = _merged(current, value)
         else:
-            tree[key] = without_nulls(value)
+            merged[key] = without_nulls(value)
+    return merged
 
 
 def without_nulls(value: Any) -> Any:

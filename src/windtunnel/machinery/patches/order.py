@@ -44,25 +44,31 @@ def _position(items: list[Any], item: Any, key: str) -> int:
 
 def by_patch_order(merged: list[Any], wanted: list[Any], server: list[Any], key: str) -> list[Any]:
     """Return the merged items in order; ``wanted`` names items, ``server`` is the old list."""
-    named = [(_position(wanted, item, key), item) for item in merged]
-    left = sorted(
-        (item for place, item in named if place < 0), key=lambda item: _rank(server, item, key)
-    )
-    right = [item for _, item in sorted((pair for pair in named if pair[0] >= 0), key=_place)]
+    named: list[tuple[int, Any]] = []
+    others: list[tuple[int, Any]] = []
+    for item in merged:
+        place = _position(wanted, item, key)
+        if place < 0:
+            others.append((_position(server, item, key), item))
+        else:
+            named.append((place, item))
+    named.sort(key=_place)
+    others.sort(key=lambda pair: pair[0] if pair[0] >= 0 else len(server))
     woven: list[Any] = []
-    while left and right:
-        before, after = _position(server, left[0], key), _position(server, right[0], key)
-        woven.append((left if 0 <= before < after else right).pop(0))
-    return woven + left + right
+    next_other = 0
+    for index, (_, item) in enumerate(named):
+        if next_other == len(others):
+            return woven + [item for _, item in named[index:]]
+        after = _position(server, item, key)
+        while next_other < len(others) and 0 <= others[next_other][0] < after:
+            woven.append(others[next_other][1])
+            next_other += 1
+        woven.append(item)
+    return woven + [item for _, item in others[next_other:]]
 
 
 def _place(pair: tuple[int, Any]) -> int:
     return pair[0]
-
-
-def _rank(server: list[Any], item: Any, key: str) -> int:
-    place = _position(server, item, key)
-    return place if place >= 0 else len(server)
 
 
 def in_order(patch: list[Any], wanted: list[Any], key: str) -> None:

@@ -30,7 +30,9 @@ _DELETE_FROM: Final = "$deleteFromPrimitiveList/"
 
 
 def strategic_patch(tree: Tree, patch: Any, structure: Structure) -> Tree:
-    """Merge the patch into the tree as the structure says and return the result.
+    """Merge the patch into the tree as the structure says; the patch is used up.
+
+    The tree stays as it is; what the patch does not speak of is shared with the result.
 
     Raises:
         BadRequest: The patch is not an object, or a directive's own form is wrong.
@@ -50,6 +52,7 @@ def _merge_object(tree: Tree, patch: Tree, structure: Structure | None) -> Tree:
         if directive == "delete":
             return {}
         raise DirectiveMistake(f"unknown patch type: {go_text(directive)} in map: {go_text(patch)}")
+    tree = dict(tree)
     _retain_keys(tree, patch)
     _order_lists(tree, patch, structure)
     for key, value in patch.items():
@@ -171,7 +174,7 @@ def _merge_keyed(current: list[Tree], patch: list[Tree], field: Structure) -> li
                 plain.append(item)
             case "delete":
                 unwanted = identity(item, key)
-                current[:] = [other for other in current if other.get(key) != unwanted]
+                current = [other for other in current if other.get(key) != unwanted]
             case "replace":
                 replace = True
             case "merge":

@@ -17,6 +17,7 @@ from windtunnel.machinery.schema.decoding import (
     Findings,
     decode_check,
     fill_defaults,
+    settle_fields,
     type_mistake,
     unreadable,
 )
@@ -40,6 +41,7 @@ __all__ = [
     "judge_definition",
     "prune",
     "read_custom",
+    "settle_fields",
     "texts_in_order",
     "type_mistake",
     "unreadable",

@@ -7,7 +7,7 @@ refused.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -97,6 +97,23 @@ def fill_defaults(structure: Structure, tree: Tree) -> None:
         kind = str(tree.get("kind", structure.go_name))
         version = str(tree.get("apiVersion", "")).rpartition("/")[2]
         raise BadRequest(unreadable(kind, version, mistake))
+
+
+def settle_fields(structure: Structure, tree: Tree, fields: Iterable[str]) -> bool:
+    """Settle some fields of a typed object in place, if that is all there is to do.
+
+    Returns:
+        False where a field is empty, or something in it is odd: settle the whole object then.
+    """
+    for name in fields:
+        value = tree.get(name)
+        if not value:
+            return False
+        try:
+            tree[name] = settler(structure.fields[name])(value)
+        except (Odd, KeyError, RecursionError):
+            return False
+    return True
 
 
 @dataclass(slots=True)

@@ -135,12 +135,13 @@ def _readable(read: Callable[[Any], str]) -> Settle:
 
 
 def _text(read: Callable[[str], str]) -> Settle:
-    readable = _readable(read)
-
     def settle(value: Any) -> Any:
         if value.__class__ is not str:
             raise Odd
-        return readable(value)
+        try:
+            return read(value)
+        except Unreadable:
+            raise Odd from None
 
     return settle
 
@@ -213,6 +214,7 @@ def _object(structure: Structure) -> Settle:
     functions: dict[str, Settle] = {}
     when_empty: dict[str, Settle] = {}
     always: list[tuple[str, Callable[[], Any]]] = []
+    nulls: set[str] = set()
     for name, field in structure.fields.items():
         wanted = _SCALAR_CLASSES.get(field.type)
         if wanted is not None:
@@ -223,6 +225,8 @@ def _object(structure: Structure) -> Settle:
         when_empty[name] = _empty(field, maker)
         if maker is not None:
             always.append((name, maker))
+        if maker is _null:
+            nulls.add(name)
 
     def settle(tree: Any) -> Any:
         if tree.__class__ is not dict:
@@ -230,6 +234,8 @@ def _object(structure: Structure) -> Settle:
         empty: list[str] | None = None
         for key, value in tree.items():
             if not value:
+                if value is None and key in nulls:
+                    continue
                 if empty is None:
                     empty = []
                 empty.append(key)
