@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from tests.build import GPU, change, fleet, gpus, node, node_tree, pod, pod_tree
 
 from windtunnel.errors import BrokenInvariant
-from windtunnel.fleet import Fleet
+from windtunnel.fleet import HARD, Fleet
 from windtunnel.fleet.pod_terms import PodQuery, affinity_term
 from windtunnel.machinery.tree import Key
 
@@ -126,11 +127,33 @@ def test_a_renamed_namespace_label_makes_counts_anew() -> None:
     assert made.count(query).tolist() == [1]
 
 
-def test_nodes_may_not_change_inside_a_trial() -> None:
+def test_what_depends_on_the_fleet_is_taken_back_with_it() -> None:
     made = fleet(node("a"))
+    told: list[str] = []
+    with made.what_if():
+        made.place(pod("p", requests=gpus(2)), "a")
+        made.take_back_too(lambda: told.append(f"quota, with {used(made)[0]} in use"))
+        made.place(pod("q", requests=gpus(3)), "a")
+    assert told == ["quota, with 2 in use"]
 
-    with made.what_if(), pytest.raises(BrokenInvariant):
-        made.put_node(node("b"))
+    made.take_back_too(lambda: told.append("never"))
+    assert told == ["quota, with 2 in use"]
+
+
+def test_a_question_about_other_nodes_is_a_trial() -> None:
+    zone = "topology.kubernetes.io/zone"
+    made = fleet(node("a", labels={zone: "a"}), node("b", labels={zone: "b"}))
+    made.place(pod("p", requests=gpus(2)), "a")
+    made.put_node(node("a", labels={zone: "b"}))  # its row stays until a node comes or goes
+    with made.what_if():
+        made.put_node(node("c", images=[{"names": ["i"], "sizeBytes": 7}]))
+        made.remove_node("a")
+        assert list(made.names) == ["b", "c"]
+        assert made.images.of("i") == (7, ("c",))
+    assert list(made.names) == ["a", "b"]
+    assert used(made) == [2, 0]
+    assert made.images.of("i") == (0, ())
+    made.check()
 
 
 def test_check_notices_a_wrong_number() -> None:
@@ -141,12 +164,29 @@ def test_check_notices_a_wrong_number() -> None:
         made.check()
 
 
-Move = tuple[int, str | None]
-moves = st.lists(st.tuples(st.integers(0, 5), st.sampled_from(["a", "b", None])), max_size=12)
+Move = tuple[int, str | None] | str
+pod_moves = st.tuples(st.integers(0, 5), st.sampled_from(["a", "b", "c", None]))
+node_moves = st.sampled_from(["+a", "+c", "-a", "-b", "+zoned b", "+cordoned a", "+large b"])
+moves = st.lists(pod_moves, max_size=12)
+all_moves = st.lists(st.one_of(pod_moves, node_moves), max_size=12)
+NODES = {
+    "+a": node("a"),
+    "+c": node("c", labels={"zone": "x"}, images=[{"names": ["i"], "sizeBytes": 7}]),
+    "+zoned b": node("b", labels={"topology.kubernetes.io/zone": "z", "zone": "x"}),
+    "+cordoned a": node("a", unschedulable=True, taints=[{"key": "t", "effect": "NoSchedule"}]),
+    "+large b": node("b", allocatable=gpus(16)),
+}
 
 
-def play(made: Fleet, played: list[Move]) -> None:
-    for number, place in played:
+def play(made: Fleet, played: Sequence[Move]) -> None:
+    for move in played:
+        if isinstance(move, str):
+            if move.startswith("-"):
+                made.remove_node(move[1:])
+            else:
+                made.put_node(NODES[move])
+            continue
+        number, place = move
         name = f"p{number}"
         if place is None:
             made.remove(Key("default", name))
@@ -162,15 +202,22 @@ def play(made: Fleet, played: list[Move]) -> None:
 
 def state(made: Fleet) -> object:
     carried = made.carried("anti_affinity")
+    view = made.view()
     return (
+        list(made.names),
         made.load.tolist(),
-        {name: [one.key for one in made.pods_on(name)] for name in made.names},
+        made.capacity.tolist(),
+        view.unschedulable.tolist(),
+        view.untolerated((), HARD).tolist(),
+        view.label("zone").present.tolist(),
+        made.images.of("i"),
+        {name: [one.key for one in made.pods_on(name)] for name in "abc"},
         made.count(QUERY).tolist(),
         [column.tolist() for column in carried.values() if column.any()],
     )
 
 
-@given(before=moves, outer=moves, inner=moves, after=moves)
+@given(before=all_moves, outer=all_moves, inner=all_moves, after=all_moves)
 def test_a_trial_leaves_no_trace(
     before: list[Move], outer: list[Move], inner: list[Move], after: list[Move]
 ) -> None:

@@ -1,20 +1,23 @@
-"""Numbers of every node as two matrices: what it has, and what its pods take.
+"""What every node has and what its pods take, as two matrices, and what else is told of a node.
 
-Both have the same columns, so that one addition places a pod and one row of bytes is the whole
-state of a node as far as resources go. The first columns are the pod count and the two sums that
-scores read; a column is added when a resource is first named by anyone.
+Both matrices have the same columns, so that one addition places a pod and one row of bytes is the
+whole state of a node as far as resources go. The first columns are the pod count and the two sums
+that scores read; a column is added when a resource is first named by anyone.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeVar, cast
 
 import numpy as np
 
-from windtunnel.fleet.arrays import Ints
+from windtunnel.fleet.arrays import Bools, Ints
 from windtunnel.fleet.node import NodeFacts
 from windtunnel.fleet.requests import counts_as_scalar
 from windtunnel.fleet.shape import Shape
+from windtunnel.fleet.taints import Taints
+
+Column = TypeVar("Column", Bools, Ints)
 
 PODS: Final = 0
 NONZERO_CPU: Final = 1
@@ -31,7 +34,13 @@ class Columns:
         self.load: Ints = np.zeros((0, len(_FIRST)), np.int64)
         self.kinds: list[int] = []
         """Interned capacity of each row: equal numbers, equal kind."""
+        self.unschedulable: Bools = np.zeros(0, np.bool_)
+        """Cordoned rows."""
+        self.taint_sets: list[Taints] = []
+        self.taint_set: Ints = np.zeros(0, np.int64)
+        """Index into ``taint_sets`` by row."""
         self._kind_ids: dict[bytes, int] = {}
+        self._taint_ids: dict[Taints, int] = {}
 
     def column(self, resource: str) -> int:
         """Return the resource's column, adding one where it is new."""
@@ -45,12 +54,18 @@ class Columns:
         return place
 
     def set_node(self, row: int, facts: NodeFacts) -> None:
-        """Write what one node has."""
+        """Write what one node is."""
         places = [self.column(name) for name in facts.allocatable]
         self.capacity[row] = 0
         self.capacity[row, PODS] = facts.allowed_pods
         self.capacity[row, places] = list(facts.allocatable.values())
         self.kinds[row] = self._kind(row)
+        self.unschedulable[row] = facts.unschedulable
+        known = self._taint_ids.get(facts.taints)
+        if known is None:
+            known = self._taint_ids[facts.taints] = len(self.taint_sets)
+            self.taint_sets.append(facts.taints)
+        self.taint_set[row] = known
 
     def vector(self, shape: Shape) -> Ints:
         """Return what one pod of a shape adds to a row."""
@@ -69,11 +84,14 @@ class Columns:
     def rearrange(self, sources: Ints) -> None:
         """Bring rows into another order; a source of -1 makes an empty row."""
         kept = sources >= 0
-        for name in ("capacity", "load"):
-            matrix = getattr(self, name)
-            fresh = np.zeros((len(sources), matrix.shape[1]), np.int64)
-            fresh[kept] = matrix[sources[kept]]
-            setattr(self, name, fresh)
+
+        def moved(column: Column) -> Column:
+            fresh = np.zeros((len(sources), *column.shape[1:]), column.dtype)
+            fresh[kept] = column[sources[kept]]
+            return cast(Column, fresh)
+
+        self.capacity, self.load = moved(self.capacity), moved(self.load)
+        self.unschedulable, self.taint_set = moved(self.unschedulable), moved(self.taint_set)
         self.kinds = [self.kinds[source] if source >= 0 else -1 for source in sources.tolist()]
 
     def _kind(self, row: int) -> int:

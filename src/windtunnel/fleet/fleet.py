@@ -8,8 +8,9 @@ trials nest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -30,6 +31,7 @@ from windtunnel.fleet.residents import Residents
 from windtunnel.fleet.shape import Shape
 from windtunnel.fleet.taints import Taints
 from windtunnel.fleet.tally import CARRIED, Carried, Tally
+from windtunnel.fleet.trial import Trials
 from windtunnel.fleet.view import ALL_ROWS, FleetView
 from windtunnel.machinery.change import Change
 from windtunnel.machinery.tree import Key
@@ -44,11 +46,13 @@ class Mark(NamedTuple):
     position: int
 
 
-class _Undo(NamedTuple):
-    pod: PodView
-    node: str
-    place: int | None
-    """None for a pod that was placed; for one that was removed, where it stood."""
+class _Nodes(NamedTuple):
+    """The nodes as a trial found them."""
+
+    facts: dict[str, NodeFacts]
+    names: list[str]
+    order: NodeOrder
+    images: Images
 
 
 class Fleet:
@@ -61,13 +65,9 @@ class Fleet:
         self.ports = PortsInUse()
         self.images = Images()
         self.facts: dict[str, NodeFacts] = {}
-        self.taint_sets: list[Taints] = []
         self._order = NodeOrder()
         self._columns = Columns()
         self._tally = Tally(self.namespaces)
-        self._taint_ids: dict[Taints, int] = {}
-        self._taint_set: Ints = np.zeros(0, np.int64)
-        self._unschedulable: Bools = np.zeros(0, np.bool_)
         self._names: list[str] = []
         self._row_of: dict[str, int] = {}
         self._labels: NodeLabels | None = None
@@ -77,7 +77,7 @@ class Fleet:
         self._vectors: WeakKeyDictionary[Shape, Ints] = WeakKeyDictionary()
         self._touched: list[int] = []
         self._epoch = 0
-        self._undo: list[_Undo] | None = None
+        self._trials = Trials()
         self._looked = False
         """Whether anybody marked a moment inside the trial."""
         self._whole = FleetView(self, ALL_ROWS)
@@ -122,13 +122,18 @@ class Fleet:
     def unschedulable(self) -> Bools:
         """Cordoned rows."""
         self._arrange()
-        return self._unschedulable
+        return self._columns.unschedulable
+
+    @property
+    def taint_sets(self) -> Sequence[Taints]:
+        """All sets of taints that nodes have had."""
+        return self._columns.taint_sets
 
     @property
     def taint_set(self) -> Ints:
         """Index into ``taint_sets`` by row."""
         self._arrange()
-        return self._taint_set
+        return self._columns.taint_set
 
     @property
     def node_labels(self) -> NodeLabels:
@@ -241,7 +246,7 @@ class Fleet:
         before = self.facts.get(facts.name)
         if before == facts:
             return
-        self._no_trial()
+        self._keep_nodes()
         self.facts[facts.name] = facts
         self.images.put(facts, before)
         came = self._order.put(facts.name, facts.zone)
@@ -249,16 +254,16 @@ class Fleet:
         self._labels = None
         self._disordered = self._disordered or came
         if not self._disordered:
-            self._write(self._row_of[facts.name], facts)
+            self._columns.set_node(self._row_of[facts.name], facts)
         else:
             self._rewritten.add(facts.name)
 
     def remove_node(self, name: str) -> None:
         """Forget a node; its pods are kept for the day it comes back."""
-        facts = self.facts.pop(name, None)
-        if facts is None:
+        if name not in self.facts:
             return
-        self._no_trial()
+        self._keep_nodes()
+        facts = self.facts.pop(name)
         self.images.remove(facts)
         self._order.remove(name)
         self._epoch += 1
@@ -272,14 +277,14 @@ class Fleet:
         if before is not None:
             known, at = before
             same = at == node and known.shape is pod.shape
-            if same and known.terminating is pod.terminating and self._undo is None:
+            if same and known.terminating is pod.terminating and self._trials.steps is None:
                 self._residents.renew(known, pod, node)  # no number changes
                 return
             self.remove(pod.key)
         self._residents.put(pod, node)
         self._move(pod, node, 1)
-        if self._undo is not None:
-            self._undo.append(_Undo(pod, node, None))
+        if self._trials.steps is not None:
+            self._trials.steps.append(partial(self._unplace, pod, node))
 
     def remove(self, key: Key) -> PodView | None:
         """Take a pod off its node; returns it, or None where it is on none."""
@@ -290,37 +295,57 @@ class Fleet:
         pod, node = found
         place = self._residents.take(pod, node)
         self._move(pod, node, -1)
-        if self._undo is not None:
-            self._undo.append(_Undo(pod, node, place))
+        if self._trials.steps is not None:
+            self._trials.steps.append(partial(self._unremove, pod, node, place))
         return pod
 
     @contextmanager
     def what_if(self) -> Iterator[None]:
-        """Take back, at the end, every placement and removal made inside. Trials nest."""
+        """Take back, at the end, what happened to pods and nodes inside. Trials nest."""
         self._arrange()
-        outermost = self._undo is None
-        undo = self._undo = [] if self._undo is None else self._undo
-        mark = len(undo)
+        level = self._trials.begin()
         before = Mark(self._epoch, len(self._touched))
-        self._looked = not outermost and self._looked
+        self._looked = not level.outermost and self._looked
         try:
             yield
         finally:
-            while len(undo) > mark:
-                self._take_back(undo.pop())
-            if outermost:
-                self._undo = None
-                if not self._looked and before.epoch == self._epoch:
-                    del self._touched[before.position :]  # all is as it was, and nobody saw it
+            self._trials.end(level)
+            if level.outermost and not self._looked and before.epoch == self._epoch:
+                del self._touched[before.position :]  # all is as it was, and nobody saw it
 
-    def _take_back(self, done: _Undo) -> None:
-        pod, node, place = done
-        if place is None:
-            self._residents.unput(pod, node)
-            self._move(pod, node, -1)
-        else:
-            self._residents.untake(pod, node, place)
-            self._move(pod, node, 1)
+    def take_back_too(self, step: Callable[[], None]) -> None:
+        """Play ``step`` when the innermost trial ends, in its turn: for what depends on the fleet.
+
+        Without a trial nothing is ever taken back, and ``step`` is forgotten.
+        """
+        if self._trials.steps is not None:
+            self._trials.steps.append(step)
+
+    def _unplace(self, pod: PodView, node: str) -> None:
+        self._arrange()
+        self._residents.unput(pod, node)
+        self._move(pod, node, -1)
+
+    def _unremove(self, pod: PodView, node: str, place: int) -> None:
+        self._arrange()
+        self._residents.untake(pod, node, place)
+        self._move(pod, node, 1)
+
+    def _keep_nodes(self) -> None:
+        """Before the first change of a node in a trial, see to it that all can be brought back."""
+        if self._trials.steps is None or self._trials.nodes_kept:
+            return
+        kept = _Nodes(dict(self.facts), self._names, self._order.copy(), self.images.copy())
+        self._trials.steps.append(partial(self._bring_back, kept))
+        self._trials.nodes_kept = True
+
+    def _bring_back(self, kept: _Nodes) -> None:
+        self._rewritten |= {
+            name for name, facts in kept.facts.items() if self.facts.get(name) is not facts
+        }
+        self.facts, self._order, self.images = kept.facts, kept.order, kept.images
+        self._labels = None
+        self._settle(kept.names)
 
     def mark(self) -> Mark:
         """Return the present moment."""
@@ -377,10 +402,6 @@ class Fleet:
             if row is not None:
                 yield pod, row
 
-    def _no_trial(self) -> None:
-        if self._undo is not None:
-            raise BrokenInvariant("nodes may not change inside a trial")
-
     def _move(self, pod: PodView, node: str, by: int) -> None:
         if pod.shape.host_ports:
             self.ports.move(node, pod.shape.host_ports, by)
@@ -399,39 +420,27 @@ class Fleet:
             touched.clear()
             self._epoch += 1
 
-    def _write(self, row: int, facts: NodeFacts) -> None:
-        self._columns.set_node(row, facts)
-        self._unschedulable[row] = facts.unschedulable
-        known = self._taint_ids.get(facts.taints)
-        if known is None:
-            known = self._taint_ids[facts.taints] = len(self.taint_sets)
-            self.taint_sets.append(facts.taints)
-        self._taint_set[row] = known
-
     def _arrange(self) -> None:
         """Bring rows into the order of nodes."""
-        if not self._disordered:
-            return
+        if self._disordered:
+            self._settle(self._order.names())
+
+    def _settle(self, names: list[str]) -> None:
+        """Give every node its row."""
         self._disordered = False
         before = self._row_of
-        self._names = self._order.names()
+        self._names = names
         self._row_of = {name: row for row, name in enumerate(self._names)}
         sources = np.array([before.get(name, -1) for name in self._names], np.int64)
         self._columns.rearrange(sources)
         self._tally.rearrange(sources)
-        kept = sources >= 0
-        unschedulable = np.zeros(len(sources), np.bool_)
-        unschedulable[kept] = self._unschedulable[sources[kept]]
-        taint_set = np.zeros(len(sources), np.int64)
-        taint_set[kept] = self._taint_set[sources[kept]]
-        self._unschedulable, self._taint_set = unschedulable, taint_set
         for name in self._rewritten:
             if name in self._row_of:
-                self._write(self._row_of[name], self.facts[name])
+                self._columns.set_node(self._row_of[name], self.facts[name])
         self._rewritten.clear()
-        for row in np.flatnonzero(~kept).tolist():
+        for row in np.flatnonzero(sources < 0).tolist():
             name = self._names[row]
-            self._write(row, self.facts[name])
+            self._columns.set_node(row, self.facts[name])
             for pod in self._residents.on(name):
                 self._columns.load[row] += self.vector(pod.shape)
                 self._tally.move(pod, row, 1)

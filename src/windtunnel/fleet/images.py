@@ -15,6 +15,13 @@ class Images:
         self._nodes: dict[str, dict[str, None]] = {}
         self._sizes: dict[str, int] = {}
 
+    def copy(self) -> Images:
+        """Return images of its own with the same content."""
+        made = Images()
+        made._nodes = {image: dict(nodes) for image, nodes in self._nodes.items()}
+        made._sizes = dict(self._sizes)
+        return made
+
     def put(self, facts: NodeFacts, before: NodeFacts | None) -> None:
         """Learn a node's images in place of those it had before."""
         if before is not None:

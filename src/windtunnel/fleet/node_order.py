@@ -17,6 +17,13 @@ class NodeOrder:
         self._zones: dict[str, dict[str, None]] = {}
         self._zone_of: dict[str, str] = {}
 
+    def copy(self) -> NodeOrder:
+        """Return an order of its own with the same nodes."""
+        made = NodeOrder()
+        made._zones = {zone: dict(nodes) for zone, nodes in self._zones.items()}
+        made._zone_of = dict(self._zone_of)
+        return made
+
     def put(self, name: str, zone: str) -> bool:
         """Add a node or move it to another zone; says whether it came."""
         known = self._zone_of.get(name)
