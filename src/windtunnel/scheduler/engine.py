@@ -1,14 +1,17 @@
 """The scheduler without an API: changes go in, attempts come out.
 
-Fleet, queue, cycles and nominations in one thread. ``attempt`` takes one pod through one search and
-assumes its placement; whoever carries an attempt out (a client, a replay, a simulation) writes what
-it says and feeds back the changes that follow.
+Fleet, queue, cycles and nominations in one thread. A turn takes one pod through one search and
+assumes its placement; whoever carries the attempt out (a client, a replay, a simulation) writes
+what it says and feeds back the changes that follow. News that comes in a turn waits for its end.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Final, Literal
+from collections import deque
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from functools import partial
+from typing import Final
 
 from windtunnel.fleet import Fleet, PodView, read_node
 from windtunnel.kernel import Clock
@@ -18,8 +21,9 @@ from windtunnel.placement import Relief, What, node_reliefs
 from windtunnel.placement.search import Cycle, Decision, Nominations, Rotation
 from windtunnel.scheduler.budgets import Budget, read_budget
 from windtunnel.scheduler.configuration import Configuration
-from windtunnel.scheduler.preemption import Preemption, after_failure
+from windtunnel.scheduler.preemption import after_failure
 from windtunnel.scheduler.queue import GateRefusal, SchedulingQueue, Waiting
+from windtunnel.scheduler.turn import Attempt, Turn
 
 WATCHED: Final = (
     "namespaces",
@@ -32,27 +36,6 @@ WATCHED: Final = (
     "pods",
 )
 """What the engine must see, in an order in which things are known before they are needed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One pod's turn, and what is to be written because of it."""
-
-    pod: PodView
-    outcome: Literal["placed", "unschedulable", "skipped"]
-    decision: Decision | None = None
-    preemption: Preemption | None = None
-    message: str = ""
-    """Why there is no node, in full."""
-    renominated: bool = False
-    """Whether the pod's nomination changed; ``pod.nominated`` is what it is now."""
-    demoted: tuple[PodView, ...] = ()
-    """Pods that lose their nomination to this one."""
-
-    @property
-    def node(self) -> str:
-        """The node the pod goes to, or ""."""
-        return self.decision.node if self.decision else ""
 
 
 class Engine:
@@ -76,9 +59,24 @@ class Engine:
             configuration.max_backoff_seconds,
         )
         self._assumed: set[Key] = set()
+        self._in_turn = False
+        self._late: deque[Callable[[], None]] = deque()
+
+    def between_turns(self, step: Callable[[], None]) -> None:
+        """Play ``step`` when no turn is under way: at once, or when this one is over."""
+        if self._in_turn or self._late:
+            self._late.append(step)
+        else:
+            step()
 
     def observe(self, resource: str, change: Change) -> None:
         """Follow one change of a watched resource."""
+        if self._in_turn or self._late:
+            self._late.append(partial(self._follow, resource, change))
+        else:
+            self._follow(resource, change)
+
+    def _follow(self, resource: str, change: Change) -> None:
         if change.type == "SYNCED":
             return
         if resource == "pods":
@@ -94,7 +92,24 @@ class Engine:
             self.fleet.apply(resource, change)
 
     def attempt(self, *, details: bool = False) -> Attempt | None:
-        """Take the next pod through one search; None where nobody is in line."""
+        """Take the next pod through one search, at once; None where nobody is in line."""
+        turn = self.turn(details=details)
+        turn.go_on()
+        return turn.attempt
+
+    def turn(self, *, details: bool = False) -> Turn:
+        """Begin the turn of the next pod; it must be over before another begins."""
+        self._in_turn = True
+        return Turn(self._course(details), self._turn_over)
+
+    def _turn_over(self) -> None:
+        self._in_turn = False
+        late = self._late
+        while late:
+            late[0]()
+            late.popleft()
+
+    def _course(self, details: bool) -> Generator[None, None, Attempt | None]:
         waiting = self.queue.pop()
         if waiting is None:
             return None
@@ -110,7 +125,7 @@ class Engine:
         if decision.node:
             self._assume(waiting, decision.node)
             return Attempt(pod, "placed", decision)
-        return self._failed(cycle, waiting, pod, decision)
+        return (yield from self._failed(cycle, waiting, pod, decision))
 
     def forget(self, pod: PodView) -> bool:
         """Take an assumed placement back: it could not be written. The pod backs off.
@@ -137,12 +152,14 @@ class Engine:
         self.fleet.place(pod, node)
         self._assumed.add(pod.key)
 
-    def _failed(self, cycle: Cycle, waiting: Waiting, pod: PodView, decision: Decision) -> Attempt:
+    def _failed(
+        self, cycle: Cycle, waiting: Waiting, pod: PodView, decision: Decision
+    ) -> Generator[None, None, Attempt]:
         preemption = None
         if decision.nodes:
             profile = self._profiles[pod.scheduler]
             budgets = tuple(self.budgets.values())
-            preemption = after_failure(cycle, profile, pod, decision, budgets)
+            preemption = yield from after_failure(cycle, profile, pod, decision, budgets)
         message = decision.message(preemption.message if preemption else "")
         nominated = preemption.nominated if preemption else ("" if not decision.nodes else None)
         demoted: tuple[PodView, ...] = ()

@@ -1,16 +1,17 @@
 """Preemption: on which node fewer and less important pods would make room.
 
 Every candidate node is tried in a trial of the fleet, so nothing changes before the decision is
-carried out. Rules and words: kube-scheduler v1.36, plugin DefaultPreemption; where the real one
-picks by chance (start of the search, last ties), the first node and the smallest name are taken.
+carried out; the search pauses between pods it tries, and the fleet must stay as it is meanwhile.
+Rules and words: kube-scheduler v1.36, plugin DefaultPreemption; where the real one picks by chance
+(start of the search, last ties), the first node and the smallest name are taken.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
 from windtunnel.fleet import PodView
 from windtunnel.placement import Code, Judgement, Refusal
@@ -18,6 +19,10 @@ from windtunnel.placement.arguments import DefaultPreemptionArgs
 from windtunnel.placement.search import Cycle, Decision, Refused, histogram
 from windtunnel.scheduler.budgets import Budget, violating
 from windtunnel.scheduler.profile import Profile
+
+_Result = TypeVar("_Result")
+Course = Generator[None, None, _Result]
+"""Something that is done in pieces and ends with a result."""
 
 _NO_VICTIMS: Final = Refusal(
     Code.UNRESOLVABLE, "", ("No preemption victims found for incoming pod",)
@@ -58,7 +63,7 @@ class Preemption:
 
 def after_failure(
     cycle: Cycle, profile: Profile, pod: PodView, decision: Decision, budgets: Sequence[Budget]
-) -> Preemption | None:
+) -> Course[Preemption | None]:
     """Ask everything that may help after a failed search, in the profile's order."""
     words = []
     result = Preemption(Code.UNSCHEDULABLE, "", None)
@@ -72,7 +77,7 @@ def after_failure(
         if plugin == "DynamicResources":
             words.append(_nothing_freed(pod))
         elif plugin == "DefaultPreemption":
-            result = preempt(cycle, profile.preemption, pod, decision, budgets)
+            result = yield from preempt(cycle, profile.preemption, pod, decision, budgets)
             if result.code is Code.SUCCESS:
                 return result
             words.append(f"preemption: {result.message}")
@@ -100,7 +105,7 @@ def preempt(
     pod: PodView,
     decision: Decision,
     budgets: Sequence[Budget],
-) -> Preemption:
+) -> Course[Preemption]:
     """Look for the node where making room hurts least."""
     ineligible = _ineligible(cycle, pod, decision)
     if ineligible:
@@ -123,7 +128,9 @@ def preempt(
     refused: dict[Refusal, list[str]] = {}
     judgement = cycle.judge(pod)
     for node in hopeful:
-        found = try_node(cycle, pod, judgement, node, budgets) if judgement else _NO_VICTIMS
+        found: Candidate | Refusal = _NO_VICTIMS
+        if judgement is not None:
+            found = yield from try_node(cycle, pod, judgement, node, budgets)
         if isinstance(found, Refusal):
             refused.setdefault(found, []).append(node)
             continue
@@ -139,7 +146,7 @@ def preempt(
 
 def try_node(
     cycle: Cycle, pod: PodView, judgement: Judgement, node: str, budgets: Sequence[Budget]
-) -> Candidate | Refusal:
+) -> Course[Candidate | Refusal]:
     """Take all less important pods away, then give back whoever may stay."""
     fleet = cycle.fleet
     row = fleet.row_of[node]
@@ -157,6 +164,7 @@ def try_node(
         ordered = sorted(lower, key=lambda one: not breaks[one.key])
         victims: list[PodView] = []
         for one in ordered:
+            yield
             fleet.place(one, node)
             if not cycle.admits(pod, judgement, row):
                 fleet.remove(one.key)

@@ -12,16 +12,20 @@ from functools import partial
 from typing import Final
 
 from windtunnel.client import Client
+from windtunnel.fleet import PodView
 from windtunnel.kernel import Clock, Loop, Parked, Ticket
 from windtunnel.machinery.change import Change
 from windtunnel.machinery.errors import ApiError
 from windtunnel.scheduler import words
 from windtunnel.scheduler.configuration import Configuration, read_configuration
-from windtunnel.scheduler.engine import WATCHED, Attempt, Engine
+from windtunnel.scheduler.engine import WATCHED, Engine
+from windtunnel.scheduler.turn import Attempt, Turn
 from windtunnel.scheduler.writing import Writer
 
 _BATCH: Final = 8
 """Pods a step takes."""
+_PIECES: Final = 32
+"""Pieces of a turn that a step plays; one is a pod that is tried, 20 to 200 µs."""
 _TICK_SECONDS: Final = 1.0
 _POOL_TICKS: Final = 30
 
@@ -44,6 +48,8 @@ class Scheduler:
         self._unknown = set(WATCHED)
         """Resources whose present state has not been delivered in full."""
         self._stops: list[Callable[[], None]] = []
+        self._turn: Turn | None = None
+        """A turn that was not over when its step was."""
         self._armed: Ticket | None = None
         self._tick: Ticket | None = None
         self._ticks = 0
@@ -62,6 +68,9 @@ class Scheduler:
         for ticket in (self._armed, self._tick):
             if ticket is not None:
                 ticket.cancel()
+        if self._turn is not None:
+            self._turn.give_up()
+            self._turn = None
         self._unknown = set(WATCHED)
 
     def _deliver(self, resource: str, change: Change) -> None:
@@ -73,24 +82,27 @@ class Scheduler:
 
     def _arm(self) -> None:
         busy = self._armed is not None and self._armed.pending
-        if not busy and not self._unknown and self.engine.queue.ready:
+        work = self._turn is not None or self.engine.queue.ready
+        if work and not busy and not self._unknown:
             self._armed = self._loop.call_soon(self._step)
 
     def _step(self) -> None:
         placed: list[Attempt] = []
-        failed: list[Attempt] = []
-        while len(placed) + len(failed) < _BATCH:
-            attempt = self.engine.attempt()
-            if attempt is None:
+        failed: Attempt | None = None
+        while len(placed) < _BATCH and failed is None:
+            turn, self._turn = self._turn or self.engine.turn(), None
+            if not turn.go_on(_PIECES):
+                self._turn = turn
                 break
-            if attempt.outcome == "placed":
-                placed.append(attempt)
-                continue
-            failed.append(attempt)
-            break  # what a failure writes may change what the next pod finds
+            if turn.attempt is None:
+                break
+            if turn.attempt.outcome == "placed":
+                placed.append(turn.attempt)
+            else:
+                failed = turn.attempt  # what it writes may change what the next pod finds
         self._carry_out(placed)
-        for attempt in failed:
-            self._tell_failure(attempt)
+        if failed is not None:
+            self._tell_failure(failed)
         self._arm()
 
     def _carry_out(self, placed: list[Attempt]) -> None:
@@ -100,11 +112,14 @@ class Scheduler:
             if isinstance(error, Parked):
                 error.resume(partial(self._carry_out, [attempt]))
             elif isinstance(error, ApiError):
-                if self.engine.forget(attempt.pod):
-                    message = f'running Bind plugin "DefaultBinder": {error.message}'
-                    self._writer.fail(attempt.pod, words.SCHEDULER_ERROR, message, "")
+                self.engine.between_turns(partial(self._take_back, attempt.pod, error))
             else:
                 raise error
+
+    def _take_back(self, pod: PodView, error: ApiError) -> None:
+        if self.engine.forget(pod):
+            message = f'running Bind plugin "DefaultBinder": {error.message}'
+            self._writer.fail(pod, words.SCHEDULER_ERROR, message, "")
 
     def _tell_failure(self, attempt: Attempt) -> None:
         pod = attempt.pod

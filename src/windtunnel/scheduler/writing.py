@@ -19,7 +19,7 @@ from windtunnel.machinery.errors import ApiError
 from windtunnel.machinery.timestamp import micro_time_text, time_text
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.scheduler import words
-from windtunnel.scheduler.engine import Attempt
+from windtunnel.scheduler.turn import Attempt
 
 _EVENTS: Final = "events.events.k8s.io"
 _SERIES_KEPT: Final = 4096
