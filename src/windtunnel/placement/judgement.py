@@ -54,7 +54,11 @@ class Judgement:
         self._by_scope = {
             scope: [one for one in self.filters if one.scope is scope] for scope in Scope
         }
+        self._restless = [*self._by_scope[Scope.ROW], *self._by_scope[Scope.FLEET]]
+        """Filters whose answer a row's resources do not decide."""
         self._memo: dict[tuple[int, bytes], tuple[bool, int]] = {}
+        self._tried: dict[tuple[int, bytes], bool] = {}
+        """What fits, of states that only trials have come to."""
         self._passes: Bools = np.zeros(0, np.bool_)
         self._facts: Bools = np.zeros(0, np.bool_)
         self._fits: Bools = np.zeros(0, np.bool_)
@@ -69,7 +73,7 @@ class Judgement:
             self._judge_all()
         elif not touched:
             return
-        elif self._by_scope[Scope.ROW] or self._by_scope[Scope.FLEET]:
+        elif self._restless:
             self._judge_resources(np.unique(np.array(touched, np.int64)))
             self._judge_others()
         elif len(touched) <= _FEW:
@@ -95,14 +99,12 @@ class Judgement:
 
     def admits(self, row: int) -> bool:
         """Say whether one node is feasible as it is now, trials included, without asking why."""
-        if not self._facts[row] or not self._at(row)[0]:
+        if not self._facts[row] or not self._fits_now(row):
             return False
+        if not self._restless:
+            return True
         view = self._fleet.view(slice(row, row + 1))
-        return all(
-            one.filter(self._pod, view).passes[0]
-            for scope in (Scope.ROW, Scope.FLEET)
-            for one in self._by_scope[scope]
-        )
+        return all(one.filter(self._pod, view).passes[0] for one in self._restless)
 
     def refusals(self, rows: Ints) -> list[tuple[Refusal, Ints]]:
         """Return why the given rows are refused, grouped; feasible rows are left out."""
@@ -115,17 +117,16 @@ class Judgement:
             refused = ~verdict.passes
             if not refused.any():
                 continue
-            masks = [mask[refused] for _, mask in verdict.reasons]
             never = verdict.unresolvable[refused]
-            told, members = np.unique(np.column_stack([never, *masks]), axis=0, return_inverse=True)
-            for group, pattern in enumerate(told):
-                reasons = tuple(
-                    reason
-                    for (reason, _), given in zip(verdict.reasons, pattern[1:], strict=True)
-                    if given
-                )
-                refusal = Refusal(_code(bool(pattern[0])), one.name, reasons)
-                groups.append((refusal, left[refused][members.reshape(-1) == group]))
+            members = np.unique(never, return_inverse=True)[1]
+            for _, mask in verdict.reasons:
+                members = np.unique(2 * members + mask[refused], return_inverse=True)[1]
+            places = np.flatnonzero(refused)
+            for group in range(int(members.max()) + 1):
+                here = places[members == group]
+                reasons = tuple(reason for reason, mask in verdict.reasons if mask[here[0]])
+                refusal = Refusal(_code(bool(verdict.unresolvable[here[0]])), one.name, reasons)
+                groups.append((refusal, left[here]))
             left = left[~refused]
         return groups
 
@@ -137,6 +138,7 @@ class Judgement:
     def _judge_all(self) -> None:
         view = self._fleet.view()
         self._memo.clear()
+        self._tried.clear()
         self._facts = self._filtered(Scope.FACTS, view)
         self._facts_total = self._rated(Scope.FACTS, view)
         self._fits = self._filtered(Scope.RESOURCES, view)
@@ -165,6 +167,20 @@ class Judgement:
             self._think_ahead(row)
             known = self._memo[state]
         return known
+
+    def _fits_now(self, row: int) -> bool:
+        """Return whether a row in its present state fits, for those who need no score."""
+        state = self._fleet.state(row)
+        known = self._memo.get(state)
+        if known is not None:
+            return known[0]
+        fits = self._tried.get(state)
+        if fits is None:
+            if len(self._tried) >= _STATES_KEPT:
+                self._tried.clear()
+            view = self._fleet.view(slice(row, row + 1))
+            fits = self._tried[state] = bool(self._filtered(Scope.RESOURCES, view)[0])
+        return fits
 
     def _look_up(self, row: int) -> None:
         fits, total = self._at(row)

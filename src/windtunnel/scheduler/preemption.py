@@ -110,6 +110,7 @@ def preempt(
     ineligible = _ineligible(cycle, pod, decision)
     if ineligible:
         return Preemption(Code.UNSCHEDULABLE, ineligible, None)
+    yield
     hopeful = [
         node
         for one in decision.refused
@@ -137,6 +138,7 @@ def preempt(
         candidates.append(found)
         if len(candidates) >= enough and any(not one.violations for one in candidates):
             break
+    yield
     told = tuple(Refused(refusal, tuple(nodes)) for refusal, nodes in refused.items())
     if not candidates:
         return Preemption(Code.UNSCHEDULABLE, _in_vain(decision.nodes, told), "", refused=told)
