@@ -17,10 +17,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from windtunnel.assembly.state import Folder
 from windtunnel.client import kubeconfig
 from windtunnel.client.http import HttpClient
 from windtunnel.devices import take_ledger
+from windtunnel.home import Folder
 
 HERE = Path(__file__).resolve().parent
 WINDTUNNEL = [sys.executable, "-m", "windtunnel"]

@@ -14,9 +14,9 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter, sleep
 
-from windtunnel.assembly.state import Folder
 from windtunnel.client import kubeconfig
 from windtunnel.client.http import HttpClient
+from windtunnel.home import Folder
 
 POD = {
     "apiVersion": "v1",

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from windtunnel.assembly.state import Folder
 from windtunnel.client import kubeconfig
 from windtunnel.client.connection import Connection
 from windtunnel.client.http import HttpClient
+from windtunnel.home import Folder
 
 # The same examples every time, and no verdict on speed: machines that run tests are busy.
 settings.register_profile(

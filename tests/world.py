@@ -1,4 +1,4 @@
-"""A cluster in virtual time: the real core over memory, our controllers, played nodes."""
+"""A cluster in virtual time for tests of controllers: no scheduler, and words for what matters."""
 
 from __future__ import annotations
 
@@ -6,43 +6,30 @@ from copy import deepcopy
 from typing import Any
 
 from windtunnel import controllers
-from windtunnel.apiserver.core import Core
-from windtunnel.apiserver.inprocess import LocalClient
-from windtunnel.kernel import Loop, VirtualClock
-from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
+from windtunnel.assembly.parts import PartSettings
+from windtunnel.assembly.virtual import Virtual
 from windtunnel.machinery.tree import Key, Tree
-from windtunnel.nodes.played import PlayedNodes
-from windtunnel.store import Store
-from windtunnel.store.memory import MemoryBackend
-
-START = 1_800_000_000.0
 
 
 class World:
     """Everything a test of controllers needs, standing at 2027-01-15T08:00:00Z."""
 
     def __init__(self, settings: controllers.Settings | None = None) -> None:
-        self.clock = VirtualClock(START)
-        self.failures: list[tuple[str, Any, Exception]] = []
-        self.loop = Loop(
-            self.clock, lambda name, key, error: self.failures.append((name, key, error))
+        chosen = PartSettings(
+            without=frozenset({"scheduler"}),
+            controllers=settings or controllers.Settings(root_ca="the certificate"),
         )
-        store = Store(MemoryBackend(), self.clock)
-        self.core = Core(store, Catalogue(builtin_kinds()), self.clock, signer=None, tokens={})
-        self.client = LocalClient(self.core, "tests", "tests")
-        self.controllers = controllers.Controllers(
-            LocalClient(self.core, "system:kube-controller-manager", "kube-controller-manager"),
-            self.loop,
-            settings or controllers.Settings(root_ca="the certificate"),
-        )
-        self.controllers.start()
-        self.nodes = PlayedNodes(LocalClient(self.core, "system:kwok", "kwok"), self.loop)
-        self.nodes.start()
+        self.virtual = Virtual(settings=chosen)
+        self.clock, self.loop = self.virtual.clock, self.virtual.loop
+        self.core, self.failures = self.virtual.core, self.virtual.failures
+        assert self.virtual.parts.controllers is not None
+        self.controllers = self.virtual.parts.controllers
+        self.client = self.virtual.client("tests")
         self.run(0.1)
 
     def run(self, seconds: float) -> None:
         """Let time pass."""
-        self.loop.run_virtual(self.clock.now() + seconds)
+        self.virtual.run(seconds)
 
     def create(self, resource: str, name: str, namespace: str = "default", **fields: Any) -> Tree:
         fields = deepcopy(fields)  # the API uses up what it is given

@@ -10,7 +10,7 @@ import pytest
 
 from windtunnel.assembly.settings import Settings, parse_flag, read_flags
 from windtunnel.errors import UsageError
-from windtunnel.nodes.pools import PoolOrder
+from windtunnel.nodes import PoolOrder
 
 REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "data for an ephemeral cluster": (
@@ -33,12 +33,9 @@ def test_refused(wishes: dict[str, Any], said: str) -> None:
         Settings(name="a", kubeconfig=Path("k"), **wishes)
 
 
-def test_the_context_is_named_after_the_cluster() -> None:
-    assert Settings(name="a", kubeconfig=Path("k")).context == "windtunnel-a"
-
-
 class Flags(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
     grace_period: float = 5.0
+    retries: int = 1
     name: str = ""
 
 
@@ -56,7 +53,10 @@ def test_flags_of_a_part_are_read_by_their_real_names() -> None:
 
 WRONG_FLAGS = {
     "an unknown flag": ("controllers.pace=8", "controllers knows no flag pace; it knows"),
-    "an impossible value": ("controllers.grace-period=soon", "impossible value"),
+    "no number": ("controllers.grace-period=soon", "grace-period is a number of at least 0, not"),
+    "a number below 0": ("controllers.grace-period=-5", "is a number of at least 0, not '-5'"),
+    "infinity": ("controllers.grace-period=inf", "is a number of at least 0, not 'inf'"),
+    "a part of a whole": ("controllers.retries=1.5", "is a whole number of at least 0, not '1.5'"),
     "a part without flags": ("scheduler.x=1", "part scheduler has no flags"),
     "no part": ("pace=8", "is not of the form part.flag=value"),
     "no value": ("controllers.pace", "is not of the form part.flag=value"),

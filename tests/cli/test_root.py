@@ -57,7 +57,7 @@ WRONG = {
     "a cluster that is not there": (
         ["status"],
         3,
-        "there is no cluster default; start one with `windtunnel up`",
+        "there is no cluster default; start one with `windtunnel up --name default`",
     ),
     "a cluster that is not there, to be stopped": (
         ["down", "--name", "b"],

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from tests.e2e import programs
-from windtunnel.assembly.state import Folder, Process
 from windtunnel.client import kubeconfig
 from windtunnel.client.connection import Connection
 from windtunnel.client.http import HttpClient
+from windtunnel.home import Folder, Process
 
 
 @dataclass

@@ -44,6 +44,7 @@ LIGHT = {
     "the ledger": "import windtunnel.cli.ledger",
     "an agent's client": "import windtunnel.client.http",
     "status": "import windtunnel.cli.status, windtunnel.cli.down, windtunnel.cli.kubectl",
+    "who starts a cluster elsewhere": "import windtunnel.cli.up",
 }
 
 

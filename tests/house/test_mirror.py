@@ -28,6 +28,8 @@ TESTED_ELSEWHERE = {
     "cli/options.py": "declarations; the help snapshot has them",
     "assembly/cluster.py": "tests/e2e starts it for everything",
     "assembly/serve.py": "tests/e2e starts it for everything",
+    "assembly/start.py": "tests/e2e starts it for everything",
+    "assembly/parts.py": "tests/assembly/test_virtual.py, and every test of controllers",
     "cli/up.py": "tests/e2e/test_life.py",
     "cli/down.py": "tests/e2e/test_life.py",
     "cli/status.py": "tests/e2e/test_life.py",
@@ -35,10 +37,11 @@ TESTED_ELSEWHERE = {
     "cli/compact.py": "tests/e2e/test_life.py",
     "cli/nodes.py": "tests/e2e/test_life.py",
     "cli/ledger.py": "tests/e2e/test_life.py",
-    "cli/reach.py": "tests/e2e/test_life.py",
     "cli/demo.py": "tests/e2e/test_demo.py",
     "cli/conformance.py": "tests/parity/test_api.py",
-    "parity/bench.py": "tests/parity/test_api.py",
+    "home/lock.py": "tests/home/test_folder.py and test_storage.py",
+    "home/reach.py": "tests/home/test_condition.py",
+    "parity/own_server.py": "tests/parity/test_api.py",
 }
 """Modules without a test file of their own, and why."""
 

@@ -1,6 +1,8 @@
-"""One cluster's parts, made by plain calls in the order in which they stand, and how they run.
+"""One cluster that is served: how it begins, what keeps it going, what ends it.
 
 Everything that decides runs on one thread: the parts are steps of one loop, requests come between.
+The API listens first; the parts, whose import takes longer than everything before, come while the
+first requests are answered.
 """
 
 from __future__ import annotations
@@ -14,40 +16,33 @@ import socket
 import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Final, Protocol
-
-import msgspec
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from windtunnel.apiserver.access.tokens import Signer
 from windtunnel.apiserver.core import Core
 from windtunnel.apiserver.edge import Certificates, Server
 from windtunnel.apiserver.inprocess import LocalClient
 from windtunnel.apiserver.request import User
-from windtunnel.assembly.certificates import Keyring
 from windtunnel.assembly.drive import Drive
-from windtunnel.assembly.pools import provide_pool
-from windtunnel.assembly.settings import SERVICE_RANGE, Settings, read_flags
-from windtunnel.assembly.state import Folder, Process, birth, write_private
+from windtunnel.assembly.settings import PARTS, SERVICE_RANGE, Settings
 from windtunnel.client import kubeconfig
 from windtunnel.client.connection import Connection
 from windtunnel.errors import BrokenInvariant
+from windtunnel.home import Folder, Process, Ready, birth
+from windtunnel.home.certificates import Keyring
+from windtunnel.home.files import write_private
 from windtunnel.kernel import Loop, WallClock
 from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
 from windtunnel.machinery.tree import Key
 from windtunnel.store import Store
 from windtunnel.telemetry import Log
 
+if TYPE_CHECKING:
+    from windtunnel.assembly.parts import Parts, PartSettings
+
 _GARBAGE_THRESHOLD: Final = 50_000
 """Trees come and go by the ten thousand; at the default of 700 the collector never rests."""
-
-Ready = Callable[[Process], None]
-
-
-class Part(Protocol):
-    """Something that was started and can be stopped."""
-
-    def stop(self) -> None:
-        """Stop; nothing of it happens afterwards."""
 
 
 class Cluster:
@@ -56,6 +51,7 @@ class Cluster:
     def __init__(
         self,
         settings: Settings,
+        data: str,
         store: Store,
         clock: WallClock,
         keyring: Keyring,
@@ -63,7 +59,7 @@ class Cluster:
         log: Log,
     ) -> None:
         self._settings, self._store, self._keyring, self._log = settings, store, keyring, log
-        self._clock = clock
+        self._clock, self._data = clock, data
         self.loop = Loop(clock, self._report)
         self.core = Core(
             store,
@@ -73,6 +69,7 @@ class Cluster:
             signer=Signer.load(keyring.accounts_key.read_bytes()),
             service_range=SERVICE_RANGE,
         )
+        self._parts: Parts | None = None
         self._ended: asyncio.Future[signal.Signals] | None = None
 
     async def run(
@@ -85,89 +82,62 @@ class Cluster:
         server = Server(self.core.handle, self._store, self._clock, crashed=self._crashed)
         self._store.on_durable(self._check_disk, asyncio.get_running_loop().call_soon_threadsafe)
         drive = Drive(self.loop, self._stop_with)
-        parts: list[Part] = []
+        starting: asyncio.Task[None] | None = None
         try:
-            for order in self._settings.pools:
-                added = provide_pool(self._client("windtunnel", server), order)
-                self._log.info("cluster", "pool", pool=order.name, nodes_added=added)
-            parts = self._start_parts(server)
+            self._furnish(self._client(server, "windtunnel"))
             tls = Certificates(
                 self._keyring.server, self._keyring.server_key, self._keyring.authority
             )
             address, port = await server.start(listener, tls)
-            welcome = asyncio.ensure_future(self._pods_welcome())
-            awaited: set[asyncio.Future[None] | asyncio.Future[signal.Signals]] = {welcome, ended}
-            await asyncio.wait(awaited, return_when=asyncio.FIRST_COMPLETED)
-            welcome.cancel()
             if not ended.done():
-                gc.collect()
-                gc.freeze()
-                gc.set_threshold(_GARBAGE_THRESHOLD)
                 self._introduce(folder, f"https://{address}:{port}", ready, held)
+                starting = asyncio.create_task(self._start_parts(server))
             return await ended
         finally:
             # From here on nothing may cut the farewell short; all of it is bounded.
             for number in (signal.SIGINT, signal.SIGTERM):
                 asyncio.get_running_loop().remove_signal_handler(number)
                 signal.signal(number, signal.SIG_IGN)
-            for part in reversed(parts):
-                part.stop()
+            if starting is not None:
+                starting.cancel()
+            if self._parts is not None:
+                self._parts.stop()
             drive.stop()
             await server.stop()
             self._log.info("cluster", "stopped", revision=self._store.revision)
 
-    def _start_parts(self, server: Server) -> list[Part]:
+    async def _start_parts(self, server: Server) -> None:
         """Start our own parts, but for those whose place the real ones are to take."""
-        without, parts = self._settings.without, list[Part]()
-        if "controllers" not in without:
-            from windtunnel import controllers
-
-            flags = msgspec.structs.replace(
-                read_flags(self._settings, "controllers", controllers.Settings),
-                root_ca=self._keyring.authority.read_text(),
-            )
-            client = self._client("kube-controller-manager", server)
-            started = controllers.Controllers(client, self.loop, flags)
-            started.start()
-            parts.append(started)
-        if "scheduler" not in without:
-            from windtunnel.scheduler import Scheduler
-
-            client = self._client("kube-scheduler", server)
-            scheduler = Scheduler(client, self.loop, self._clock)
-            scheduler.start()
-            parts.append(scheduler)
-        if "nodes" not in without:
-            from windtunnel.gpu import GpuCapacity
-            from windtunnel.nodes import played
-
-            options = read_flags(self._settings, "nodes", played.Settings)
-            nodes = played.PlayedNodes(self._client("kwok", server), self.loop, options)
-            nodes.start()
-            capacity = GpuCapacity(self._client("fake-gpu-operator", server), self.loop)
-            capacity.start()
-            parts += [nodes, capacity]
-        return parts
-
-    def _client(self, manager: str, server: Server) -> LocalClient:
-        return LocalClient(self.core, f"system:{manager}", manager, asks=server.asks.start)
-
-    async def _pods_welcome(self) -> None:
-        """Wait until a pod can be created: namespace default needs its service account."""
-        key = Key("default", "default")
-        if "controllers" in self._settings.without or self._store.get("serviceaccounts", key):
-            return
-        made = asyncio.get_running_loop().create_future()
-
-        def look(version: object) -> None:
-            if getattr(version, "key", None) == key and not made.done():
-                made.set_result(None)
-
-        stop = self._store.subscribe("serviceaccounts", look)
         try:
-            await made
-        finally:
-            stop()
+            if not self._settings.without.issuperset(PARTS):
+                # In a thread: while the parts are imported, requests have their turn.
+                make, read = await asyncio.to_thread(_wiring)
+                settings = read(self._settings, self._keyring.authority.read_text())
+                self._parts = make(partial(self._client, server), self.loop, settings)
+                self._parts.start()
+        except Exception as error:
+            self._stop_with(error)
+        _rest_garbage()
+
+    def _client(self, server: Server, name: str) -> LocalClient:
+        return LocalClient(self.core, f"system:{name}", name, asks=server.asks.start)
+
+    def _furnish(self, client: LocalClient) -> None:
+        """Create what is to be there before anybody asks: ordered nodes, and the way for pods.
+
+        No pod is admitted to namespace default before its service account is there, and the
+        controller that makes them comes later.
+        """
+        for order in self._settings.pools:
+            from windtunnel.nodes.orders import provide_pool
+
+            added = provide_pool(client, order)
+            self._log.info("cluster", "pool", pool=order.name, nodes_added=added)
+        account = Key("default", "default")
+        if "controllers" in self._settings.without or client.get("serviceaccounts", account):
+            return
+        metadata = {"name": account.name, "namespace": account.namespace}
+        client.create("serviceaccounts", {"metadata": metadata})
 
     def _introduce(self, folder: Folder, url: str, ready: Ready, held: ExitStack) -> None:
         """Tell everyone where the cluster is: its folder, the user's kubeconfig, the log."""
@@ -178,26 +148,23 @@ class Cluster:
             certificate=keyring.admin.read_bytes(),
             key=keyring.admin_key.read_bytes(),
         )
-        own = json.dumps(kubeconfig.entry(settings.context, connection), indent=2)
+        own = json.dumps(kubeconfig.entry(folder.context, connection), indent=2)
         write_private(folder.kubeconfig, own.encode())
-        held.callback(kubeconfig.remove_context, settings.kubeconfig, settings.context)
-        kubeconfig.add_context(settings.kubeconfig, settings.context, connection)
-        data = "" if settings.ephemeral else str(settings.data_dir or folder.default_data)
+        held.callback(kubeconfig.remove_context, settings.kubeconfig, folder.context)
+        kubeconfig.add_context(settings.kubeconfig, folder.context, connection)
         pid = os.getpid()
         process = Process(
             pid=pid,
             started=birth(pid),
             url=url,
             kubeconfig=str(settings.kubeconfig),
-            data=data,
+            data=self._data,
             without=sorted(settings.without),
         )
         held.callback(folder.forget_process)
         folder.write_process(process)
-        self._log.info("cluster", "serving", url=url, pid=pid, data=data or "ephemeral")
+        self._log.info("cluster", "serving", url=url, pid=pid, data=self._data or "ephemeral")
         ready(process)
-
-    # What ends a cluster
 
     def _heed_signals(self, ended: asyncio.Future[signal.Signals]) -> None:
         def stop(number: signal.Signals) -> None:
@@ -226,6 +193,20 @@ class Cluster:
 
     def _report(self, part: str, key: object, error: Exception) -> None:
         self._log.warning(part, "tries again", key=key, why=f"{type(error).__name__}: {error}")
+
+
+def _wiring() -> tuple[type[Parts], Callable[[Settings, str], PartSettings]]:
+    from windtunnel.assembly.parts import Parts, part_settings
+
+    return Parts, part_settings
+
+
+def _rest_garbage() -> None:
+    """Leave what stays for good out of every collection, and collect seldom."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_GARBAGE_THRESHOLD)
+    gc.enable()
 
 
 def _story(error: Exception) -> str:

@@ -6,10 +6,11 @@ in anybody's kubeconfig, and no lock.
 
 from __future__ import annotations
 
+import gc
 import signal
 import socket
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
 
@@ -17,19 +18,18 @@ import uvloop
 
 from windtunnel.apiserver.access.authentication import read_tokens
 from windtunnel.apiserver.request import User
-from windtunnel.assembly.certificates import provide
-from windtunnel.assembly.cluster import Cluster, Ready
+from windtunnel.assembly.cluster import Cluster
 from windtunnel.assembly.settings import PREFERRED_PORT, SERVICE_ADDRESS, Settings
-from windtunnel.assembly.state import DATABASE, Folder, open_data
 from windtunnel.client import kubeconfig
 from windtunnel.errors import ClusterError, DataError, UsageError
+from windtunnel.home import DATABASE, Folder, Ready, open_storage
+from windtunnel.home.certificates import provide
 from windtunnel.kernel import WallClock
 from windtunnel.machinery.timestamp import micro_time_text
 from windtunnel.store import Store
 from windtunnel.store.backend import Backend
 from windtunnel.telemetry import Log
 
-INTERRUPT: Final = signal.SIGINT
 _ADDRESS: Final = "127.0.0.1"
 """Loopback only: the server is for trusted use on one's own machine."""
 _BACKLOG: Final = 2048
@@ -50,28 +50,56 @@ def serve(settings: Settings, ready: Ready, *, echo: bool = False) -> signal.Sig
     """
     # Until the loop runs, a polite request to end is the same as an interrupt.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Nothing made here is garbage; the cluster turns collections on when it stands.
+    gc.disable()
     clock = WallClock()
     with ExitStack() as held:
         kubeconfig.read(settings.kubeconfig)
         tokens = _tokens(settings.token_file)
+        if settings.flags:
+            _judge_flags(settings)
         folder = Folder(settings.name, settings.home)
         folder.create()
         held.callback(folder.hold().release)
         log = _log(folder, clock, held, echo=echo)
         listener = held.enter_context(_listen(settings.port))
-        data = folder.path
-        if not settings.ephemeral:
-            data = settings.data_dir or folder.default_data
-            held.callback(open_data(data, settings.name).release)
-        keyring = provide(data / "pki", clock.now(), SERVICE_ADDRESS)
-        backend = _backend(None if settings.ephemeral else data / DATABASE)
-        store = Store(backend, clock)
+        data = None if settings.ephemeral else _storage(settings, folder, held)
+        keyring = provide((data or folder.path) / "pki", clock.now(), SERVICE_ADDRESS)
+        store = Store(_backend(data), clock)
         held.callback(store.close)
         events = uvloop.new_event_loop()
         held.callback(events.close)
         sys.setswitchinterval(_COMMITTER_TURN_SECONDS)
-        cluster = Cluster(settings, store, clock, keyring, tokens, log)
-        return events.run_until_complete(cluster.run(folder, listener, ready, held))
+        place = "" if data is None else str(data)
+        cluster = Cluster(settings, place, store, clock, keyring, tokens, log)
+        folder.remember_end("")
+        try:
+            return events.run_until_complete(cluster.run(folder, listener, ready, held))
+        except Exception as error:
+            with suppress(DataError):
+                folder.remember_end(str(error) or type(error).__name__)
+            raise
+
+
+def _judge_flags(settings: Settings) -> None:
+    """Let the parts judge their flags before anything is touched, though they come later."""
+    from windtunnel.assembly.parts import part_settings
+
+    part_settings(settings)
+
+
+def _storage(settings: Settings, folder: Folder, held: ExitStack) -> Path:
+    """Take the data folder: the one asked for, or the one in which the cluster's data has been."""
+    before = folder.remembered().data
+    if settings.data_dir is None and before and not Path(before).is_dir():
+        raise DataError(
+            f"the data of cluster {folder.name} was in {before}, which is not there; "
+            "say where it is with --data-dir"
+        )
+    data = settings.data_dir or Path(before or folder.default_data)
+    held.callback(open_storage(data, folder.name).release)
+    folder.remember_data(data)
+    return data
 
 
 def _tokens(path: Path | None) -> dict[str, User]:
@@ -86,9 +114,9 @@ def _tokens(path: Path | None) -> dict[str, User]:
         raise UsageError(f"token file {path} is malformed: {error}") from error
 
 
-def _listen(port: int) -> socket.socket:
+def _listen(port: int | None) -> socket.socket:
     """Bind the asked port; without one, the preferred port, or any if that is taken."""
-    for candidate in [port] if port else [PREFERRED_PORT, 0]:
+    for candidate in [PREFERRED_PORT, 0] if port is None else [port]:
         listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -106,14 +134,14 @@ def _listen(port: int) -> socket.socket:
     raise ClusterError("there is no free port")
 
 
-def _backend(database: Path | None) -> Backend:
-    if database is None:
+def _backend(data: Path | None) -> Backend:
+    if data is None:
         from windtunnel.store.memory import MemoryBackend
 
         return MemoryBackend()
     from windtunnel.store.sqlite import SqliteBackend
 
-    return SqliteBackend(database)
+    return SqliteBackend(data / DATABASE)
 
 
 def _log(folder: Folder, clock: WallClock, held: ExitStack, *, echo: bool) -> Log:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
@@ -9,7 +10,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from windtunnel.errors import UsageError
-from windtunnel.nodes.pools import PoolOrder
+from windtunnel.nodes import PoolOrder
 
 PARTS: Final = ("scheduler", "controllers", "nodes")
 """What ``without`` may leave out, so that the real one can take its place."""
@@ -39,10 +40,10 @@ class Settings:
     name: str
     kubeconfig: Path
     """The user's file; a context for the cluster is merged into it."""
-    port: int = 0
-    """0: the preferred port if it is free, else any free one."""
+    port: int | None = None
+    """0: any free one; None: the preferred port if it is free, else any."""
     data_dir: Path | None = None
-    """None: inside the state folder."""
+    """None: where the cluster's data has been, at first inside the state folder."""
     ephemeral: bool = False
     """Keep everything in memory only."""
     without: frozenset[str] = frozenset()
@@ -61,21 +62,15 @@ class Settings:
         strangers = sorted(self.without - set(PARTS))
         if strangers:
             raise UsageError(f"there is no part {strangers[0]}; --without knows {', '.join(PARTS)}")
-        if not 0 <= self.port <= 65535:
-            raise UsageError(f"port {self.port} is not between 1 and 65535")
+        if self.port is not None and not 0 <= self.port <= 65535:
+            raise UsageError(f"port {self.port} is not between 0 (any free one) and 65535")
         names = [pool.name for pool in self.pools]
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice:
             raise UsageError(f"pool {twice} is given twice")
-
         for part, _, _ in self.flags:
             if part not in ("controllers", "nodes"):
                 raise UsageError(f"part {part} has no flags; controllers and nodes have")
-
-    @property
-    def context(self) -> str:
-        """Name of the kubeconfig context, and of its cluster and user."""
-        return f"windtunnel-{self.name}"
 
 
 def parse_flag(text: str) -> tuple[str, str, str]:
@@ -102,7 +97,13 @@ def read_flags(settings: Settings, part: str, kind: type[F]) -> F:
     unknown = next((flag for flag in given if flag not in known), None)
     if unknown is not None:
         raise UsageError(f"{part} knows no flag {unknown}; it knows {', '.join(sorted(known))}")
-    try:
-        return msgspec.convert(given, kind, strict=False)
-    except msgspec.ValidationError as error:
-        raise UsageError(f"a flag of {part} has an impossible value: {error}") from error
+    for flag, value in given.items():
+        default = getattr(kind(), flag.replace("-", "_"))
+        if not isinstance(default, str) and not _is_amount(value, whole=isinstance(default, int)):
+            what = "a whole number" if isinstance(default, int) else "a number"
+            raise UsageError(f"flag {part}.{flag} is {what} of at least 0, not {value!r}")
+    return msgspec.convert(given, kind, strict=False)
+
+
+def _is_amount(text: str, *, whole: bool) -> bool:
+    return re.fullmatch(r"[0-9]+" if whole else r"[0-9]+(\.[0-9]*)?|\.[0-9]+", text) is not None

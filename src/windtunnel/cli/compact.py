@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from windtunnel.assembly.settings import COMPACT_PATH
+from windtunnel.assembly import COMPACT_PATH
 from windtunnel.cli import options
-from windtunnel.cli.reach import reach
 from windtunnel.errors import ClusterError
+from windtunnel.home import reach
 
 
 @click.command()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from windtunnel.parity.report import Report
+    from windtunnel.parity import Report
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -30,7 +30,7 @@ def command() -> None:
 def api(file: Path, only: str, report: bool) -> int:
     """Replay requests against an empty API server of its own."""
     from windtunnel.parity.api import read_cases
-    from windtunnel.parity.bench import replay_on_own_server
+    from windtunnel.parity.own_server import replay_on_own_server
 
     cases = [case for case in read_cases(file) if only in case.id or only in case.kind]
     return _say(replay_on_own_server(cases), detailed=report)

@@ -14,8 +14,7 @@ from typing import Final
 
 import click
 
-from windtunnel.cli.ledger import draw_ledger
-from windtunnel.cli.show import draw
+from windtunnel.cli.show import draw, draw_ledger
 from windtunnel.errors import ClusterError
 from windtunnel.machinery.tree import Key, Tree, dig
 
@@ -74,11 +73,11 @@ URGENT: Final = _object(
 )
 
 
-class Stage:
+class Act:
     """The cluster that is played on."""
 
     def __init__(self, name: str) -> None:
-        from windtunnel.cli.reach import reach
+        from windtunnel.home import reach
 
         self.client = reach(name)
 
@@ -124,27 +123,27 @@ def _say(text: str) -> None:
     click.secho(f"\n{text}", bold=True)
 
 
-def _play(stage: Stage) -> None:
-    client = stage.client
-    stage.until("GPUs on all nodes", lambda: stage.gpus() == GPUS)
+def _play(act: Act) -> None:
+    client = act.client
+    act.until("GPUs on all nodes", lambda: act.gpus() == GPUS)
     _say("1. Work arrives: a service of 4 pods, a batch job, three trainings of 8 GPUs each.")
     for resource, tree in _workloads():
         client.create(resource, tree)
-    stage.until("a full fleet", lambda: stage.running() >= 7)
-    _draw_pods(stage)
+    act.until("a full fleet", lambda: act.running() >= 7)
+    _draw_pods(act)
 
     _say("2. One that never fits, and one that waits because all are busy: mind the two endings.")
     for pod in (TOO_LARGE, WAITS):
         client.create("pods", pod)
     for name in ("too-large", "waits"):
-        stage.until("a verdict", lambda name=name: bool(stage.why(name)))  # type: ignore[misc]
-        click.echo(f"   {name}: {stage.why(name)}")
+        act.until("a verdict", lambda name=name: bool(act.why(name)))  # type: ignore[misc]
+        click.echo(f"   {name}: {act.why(name)}")
 
     _say("3. One with a higher priority: the scheduler makes room for it.")
     client.create("pods", URGENT)
-    stage.until("room for urgent", lambda: stage.runs("urgent"))
-    gone = [f"training-{n}" for n in range(3) if not stage.pod(f"training-{n}")]
-    click.echo(f"   urgent runs on {dig(stage.pod('urgent'), 'spec', 'nodeName')}; "
+    act.until("room for urgent", lambda: act.runs("urgent"))
+    gone = [f"training-{n}" for n in range(3) if not act.pod(f"training-{n}")]
+    click.echo(f"   urgent runs on {dig(act.pod('urgent'), 'spec', 'nodeName')}; "
                f"evicted for it: {', '.join(gone)}")  # fmt: skip
 
     _say("4. The GPU ledger.")
@@ -153,7 +152,7 @@ def _play(stage: Stage) -> None:
     draw_ledger(take_ledger(client.list("nodes"), client.list("pods")))
 
 
-def _draw_pods(stage: Stage) -> None:
+def _draw_pods(act: Act) -> None:
     from windtunnel.devices.ledger import limit_of
 
     draw(
@@ -165,7 +164,7 @@ def _draw_pods(stage: Stage) -> None:
                 dig(pod, "spec", "nodeName") or "-",
                 dig(pod, "status", "phase"),
             )
-            for pod in stage.client.list("pods", _NAMESPACE)
+            for pod in act.client.list("pods", _NAMESPACE)
         ],
     )
 
@@ -174,12 +173,10 @@ def _draw_pods(stage: Stage) -> None:
 @click.option("--keep", is_flag=True, help="Leave the cluster running.")
 def command(keep: bool) -> None:
     """Show the main things in half a minute, on a cluster of its own."""
-    from windtunnel.assembly.settings import Settings
-    from windtunnel.assembly.state import Folder
-    from windtunnel.cli.down import stop
-    from windtunnel.cli.up import start
+    from windtunnel.assembly import Settings, start
     from windtunnel.client.kubeconfig import default_path
-    from windtunnel.nodes.pools import parse_order
+    from windtunnel.home import Folder, stop
+    from windtunnel.nodes import parse_order
 
     began = monotonic()
     folder = Folder(NAME)
@@ -190,7 +187,7 @@ def command(keep: bool) -> None:
         ephemeral=True,
         pools=tuple(parse_order(order) for order in FLEET),
     )
-    process = start(settings, folder, bound=not keep)
+    process = start(settings, bound=not keep)
     kept = False
     try:
         click.secho(
@@ -198,7 +195,7 @@ def command(keep: bool) -> None:
             f"({process.url}).",
             bold=True,
         )
-        _play(Stage(NAME))
+        _play(Act(NAME))
         kept = keep
     finally:
         if not kept:

@@ -2,34 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Final
 
 import click
 
-from windtunnel.assembly.detach import end
-from windtunnel.assembly.state import Folder
 from windtunnel.cli import options
-from windtunnel.client import kubeconfig
-from windtunnel.errors import ClusterError
+from windtunnel.home import State, find, stop
 
-
-def stop(folder: Folder) -> str:
-    """Stop a cluster; returns what was found: running, dead or stopped."""
-    process = folder.process()
-    if process is None:
-        if folder.held:
-            raise ClusterError(f"cluster {folder.name} is still starting; try again")
-        return "stopped"
-    if not process.alive:
-        # It died without a farewell; do what it would have done.
-        folder.forget_process()
-        kubeconfig.remove_context(Path(process.kubeconfig), f"windtunnel-{folder.name}")
-        return "dead"
-    if not end(process):
-        raise ClusterError(
-            f"cluster {folder.name} (process {process.pid}) does not stop; see {folder.log}"
-        )
-    return "running"
+_SAID: Final[dict[State, str]] = {
+    "running": "is down",
+    "dead": "had died; what it left behind is cleared away",
+    "failed": "had stopped by itself",
+    "stopped": "was not running",
+}
 
 
 @click.command()
@@ -37,16 +22,11 @@ def stop(folder: Folder) -> str:
 @click.option("--purge", is_flag=True, help="Delete the cluster's folder too, with all its data.")
 def command(name: str, purge: bool) -> None:
     """Stop a cluster. Its data stays, unless it was ephemeral or --purge is given."""
-    folder = Folder(name)
-    if not folder.exists:
-        raise ClusterError(f"there is no cluster {name}")
-    found = stop(folder)
-    said = {
-        "running": f"Cluster {name} is down.",
-        "dead": f"Cluster {name} had died; what it left behind is cleared away.",
-        "stopped": f"Cluster {name} was not running.",
-    }
-    click.echo(said[found])
+    folder = find(name)
+    click.echo(f"Cluster {name} {_SAID[stop(folder)]}.")
     if purge:
+        elsewhere = folder.remembered().data
         folder.remove()
         click.echo(f"Deleted {folder.path}.")
+        if elsewhere and elsewhere != str(folder.default_data):
+            click.echo(f"Its data in {elsewhere} is left as it is.")

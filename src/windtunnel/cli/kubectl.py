@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from windtunnel.cli import options
-from windtunnel.cli.reach import serving
 from windtunnel.errors import UsageError
+from windtunnel.home import serving
 
 
 def program() -> str:

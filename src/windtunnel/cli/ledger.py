@@ -5,28 +5,9 @@ from __future__ import annotations
 import click
 
 from windtunnel.cli import options
-from windtunnel.cli.reach import reach
-from windtunnel.cli.show import draw, show
-from windtunnel.devices import Ledger, take_ledger
-
-
-def draw_ledger(ledger: Ledger) -> None:
-    """Draw the account as a table: one line a node, and the totals."""
-    draw(
-        ("NODE", "PRODUCT", "#CAPACITY", "#ALLOCATABLE", "#PLACED", "#FREE"),
-        [
-            (node.name, node.product, node.capacity, node.allocatable, node.placed, node.free)
-            for node in ledger.nodes
-        ],
-        footer=(
-            "total",
-            "",
-            sum(node.capacity for node in ledger.nodes),
-            ledger.allocatable_total,
-            ledger.requested,
-            ledger.free,
-        ),
-    )
+from windtunnel.cli.show import draw_ledger, show
+from windtunnel.devices import take_ledger
+from windtunnel.home import reach
 
 
 @click.command()

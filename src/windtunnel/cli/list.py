@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import click
 
-from windtunnel.assembly.state import folders
 from windtunnel.cli import options
 from windtunnel.cli.show import draw, show
-from windtunnel.cli.status import describe
+from windtunnel.errors import DataError
+from windtunnel.home import Folder, describe, folders
 
 
 @click.command()
 @options.output
 def command(output: str) -> None:
     """List all clusters, running or not."""
-    found = [describe(folder) for folder in folders()]
+    found = [_described(folder) for folder in folders()]
 
     def table() -> None:
         if not found:
@@ -27,3 +27,16 @@ def command(output: str) -> None:
         )
 
     show(found, output, table)
+
+
+def _described(folder: Folder) -> dict[str, object]:
+    """Describe a cluster; one whose folder cannot be read must not hide the others."""
+    try:
+        return describe(folder)
+    except DataError as error:
+        return {
+            "name": folder.name,
+            "state": "unreadable",
+            "why": str(error),
+            "folder": str(folder.path),
+        }

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from windtunnel.cli import options
-from windtunnel.cli.reach import reach
 from windtunnel.cli.show import draw, progress, show
 from windtunnel.errors import UsageError
+from windtunnel.home import reach
 
 
 @click.group()
@@ -39,8 +39,8 @@ def add(
     taints: tuple[str, ...],
 ) -> None:
     """Add nodes to a pool, which is made if it is not there."""
-    from windtunnel.assembly.pools import add_nodes
-    from windtunnel.nodes.pools import PoolOrder, check, parse_label, parse_taint
+    from windtunnel.nodes import PoolOrder, check, parse_label, parse_taint
+    from windtunnel.nodes.orders import add_nodes
 
     order = check(
         PoolOrder(
@@ -68,10 +68,9 @@ def add(
 @options.output
 def list_(name: str, output: str) -> None:
     """List the nodes of all pools."""
-    from windtunnel.assembly.pools import pool_nodes
-    from windtunnel.devices import GPU
+    from windtunnel.devices import GPU, pool_of
     from windtunnel.machinery.tree import dig
-    from windtunnel.nodes.pools import pool_of
+    from windtunnel.nodes.orders import pool_nodes
 
     nodes = [
         {
@@ -106,7 +105,7 @@ def list_(name: str, output: str) -> None:
 @click.argument("names", nargs=-1)
 def remove(name: str, pool: str, names: tuple[str, ...]) -> None:
     """Remove nodes by name, or a whole pool."""
-    from windtunnel.assembly.pools import pool_nodes, remove_document, remove_nodes
+    from windtunnel.nodes.orders import pool_nodes, remove_document, remove_nodes
 
     if bool(pool) == bool(names):
         raise UsageError("name either nodes or a --pool to remove")

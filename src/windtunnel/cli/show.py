@@ -10,9 +10,12 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from windtunnel.devices import Ledger
 
 TableRows = Iterable[Sequence[object]]
 
@@ -50,6 +53,25 @@ def draw(columns: Sequence[str], rows: TableRows, footer: Sequence[object] = ())
     if not console.is_terminal:
         console.width = 1000
     console.print(table, crop=False)
+
+
+def draw_ledger(ledger: Ledger) -> None:
+    """Draw the account as a table: one line a node, and the totals."""
+    draw(
+        ("NODE", "PRODUCT", "#CAPACITY", "#ALLOCATABLE", "#PLACED", "#FREE"),
+        [
+            (node.name, node.product, node.capacity, node.allocatable, node.placed, node.free)
+            for node in ledger.nodes
+        ],
+        footer=(
+            "total",
+            "",
+            sum(node.capacity for node in ledger.nodes),
+            ledger.allocatable_total,
+            ledger.requested,
+            ledger.free,
+        ),
+    )
 
 
 @contextmanager

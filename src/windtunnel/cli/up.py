@@ -1,29 +1,39 @@
-"""``windtunnel up``: start a cluster, in the foreground or detached."""
+"""``windtunnel up``: start a cluster, here or in a process of its own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
 from pathlib import Path
 
 import click
 
-from windtunnel.assembly.settings import PARTS, Settings, parse_flag
-from windtunnel.assembly.state import Folder, Process
+from windtunnel.assembly import PARTS, Settings, parse_flag, start
 from windtunnel.cli import options
+from windtunnel.cli.root import INTERRUPTED
 from windtunnel.client.kubeconfig import default_path
-
-PATH = click.Path(path_type=Path)
+from windtunnel.home import Folder, Process
+from windtunnel.nodes import parse_order
 
 
 @click.command()
 @options.name
-@click.option("--data-dir", type=PATH, metavar="D", help="Where data lives; made if missing.")
+@click.option(
+    "--data-dir",
+    type=options.PATH,
+    metavar="D",
+    help="Where data lives, made if missing; by default where it has lived so far.",
+)
 @click.option("--ephemeral", is_flag=True, help="Keep everything in memory only.")
-@click.option("--port", default=0, metavar="P", help="By default 6443 if free, else any free one.")
+@click.option(
+    "--port",
+    type=int,
+    metavar="P",
+    help="0: any free one; by default 6443 if free, else any.",
+)
 @click.option("--detach", is_flag=True, help="Return when a pod can be created.")
 @click.option(
     "--kubeconfig",
-    type=PATH,
+    type=options.PATH,
     metavar="F",
     help="File to merge a context into; by default the one that kubectl writes to.",
 )
@@ -43,7 +53,7 @@ PATH = click.Path(path_type=Path)
 )
 @click.option(
     "--token-auth-file",
-    type=PATH,
+    type=options.PATH,
     metavar="F",
     help='Static tokens, as lines of token,name,uid,"group1,group2".',
 )
@@ -59,7 +69,7 @@ def command(
     name: str,
     data_dir: Path | None,
     ephemeral: bool,
-    port: int,
+    port: int | None,
     detach: bool,
     kubeconfig: Path | None,
     orders: tuple[str, ...],
@@ -71,13 +81,11 @@ def command(
 
     In the foreground it logs, and stops cleanly on Ctrl-C.
     """
-    from windtunnel.nodes.pools import parse_order
-
     settings = Settings(
         name=name,
-        kubeconfig=(kubeconfig or default_path()).expanduser().absolute(),
+        kubeconfig=kubeconfig or default_path().expanduser().absolute(),
         port=port,
-        data_dir=data_dir.expanduser().absolute() if data_dir else None,
+        data_dir=data_dir,
         ephemeral=ephemeral,
         without=frozenset(part.strip() for text in without for part in text.split(",") if part),
         token_file=token_auth_file,
@@ -86,35 +94,21 @@ def command(
     )
     folder = Folder(name)
     if detach:
-        process = start(settings, folder)
-        click.echo(f"Cluster {name} is up at {process.url} (context {settings.context}).")
+        click.echo(f"{_welcome(folder, start(settings))}.")
         return 0
 
-    from windtunnel.assembly.serve import INTERRUPT, serve
+    from windtunnel.assembly.serve import serve
 
     def ready(process: Process) -> None:
-        click.echo(
-            f"Cluster {name} is up at {process.url} (context {settings.context}); "
-            "stop it with Ctrl-C.",
-            err=True,
-        )
+        click.echo(f"{_welcome(folder, process)}; stop it with Ctrl-C.", err=True)
 
-    signal = serve(settings, ready, echo=True)
-    kept = "" if ephemeral else f"; its data is in {data_dir or folder.default_data}"
+    ended_by = serve(settings, ready, echo=True)
+    kept = "" if ephemeral else f"; its data is in {folder.remembered().data}"
     click.echo(f"Cluster {name} is down{kept}.", err=True)
-    return 130 if signal == INTERRUPT else 0
+    return INTERRUPTED if ended_by == signal.SIGINT else 0
 
 
-def start(settings: Settings, folder: Folder, *, bound: bool = False) -> Process:
-    """Start a cluster in a process of its own, which may be bound to the life of this one."""
-    from windtunnel.assembly.detach import detached
-
-    folder.create()
-
-    def run(ready: Callable[[Process], None]) -> None:
-        # Imported in the child: the parent needs none of it.
-        from windtunnel.assembly.serve import serve
-
-        serve(settings, ready)
-
-    return detached(run, folder.log, bound=bound)
+def _welcome(folder: Folder, process: Process) -> str:
+    usual = process.data in ("", str(folder.default_data))
+    where = "" if usual else f" with its data in {process.data}"
+    return f"Cluster {folder.name} is up at {process.url} (context {folder.context}){where}"

@@ -1,1 +1,23 @@
-"""Who runs pods: ``played`` nodes, whose life is a list of stages, and pools to make them of."""
+"""Who runs pods, and how pools of nodes are ordered.
+
+What is exported costs a command line nothing. ``nodes.played`` plays nodes and pods by stages,
+``nodes.orders`` puts an order into a cluster.
+"""
+
+from windtunnel.nodes.pools import (
+    DEFAULT_PRODUCT,
+    PoolOrder,
+    check,
+    parse_label,
+    parse_order,
+    parse_taint,
+)
+
+__all__ = [
+    "DEFAULT_PRODUCT",
+    "PoolOrder",
+    "check",
+    "parse_label",
+    "parse_order",
+    "parse_taint",
+]

@@ -4,3 +4,7 @@ Faithfulness is measured, not claimed: ``api`` asks a server, ``scheduler`` runs
 the cycle; both compare with what the real ones answered. Independent comparers lie beside the
 recordings.
 """
+
+from windtunnel.parity.report import Outcome, Report
+
+__all__ = ["Outcome", "Report"]

@@ -13,7 +13,7 @@ import pytest
 
 from windtunnel.apiserver.edge.asks import Asks, call
 from windtunnel.apiserver.request import Ask, Reply
-from windtunnel.assembly.certificates import Keyring, provide
+from windtunnel.home.certificates import Keyring, provide
 from windtunnel.kernel import WallClock
 
 

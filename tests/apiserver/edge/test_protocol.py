@@ -9,7 +9,7 @@ import pytest
 
 from windtunnel.apiserver.edge import Certificates
 from windtunnel.apiserver.request import Answer, Outcome, Request
-from windtunnel.assembly.certificates import Keyring, provide
+from windtunnel.home.certificates import Keyring, provide
 from windtunnel.kernel import WallClock
 
 

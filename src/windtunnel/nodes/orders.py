@@ -8,11 +8,12 @@ from contextlib import suppress
 import msgspec
 
 from windtunnel.client import Client
-from windtunnel.devices import POOL_LABEL, POOL_NAMESPACE, config_map_name, parse_pools
+from windtunnel.devices import POOL_LABEL, POOL_NAMESPACE, config_map_name, parse_pools, pool_of
 from windtunnel.errors import UsageError
 from windtunnel.machinery.errors import AlreadyExists, NotFound
 from windtunnel.machinery.tree import Key, Tree, key_of
-from windtunnel.nodes.pools import PoolOrder, node_trees, pool_config_map
+from windtunnel.nodes.played.trees import node_trees, pool_config_map
+from windtunnel.nodes.pools import PoolOrder
 
 
 def _silent(_: int) -> None:
@@ -66,8 +67,8 @@ def remove_nodes(client: Client, names: list[str], done: Callable[[int], None] =
     for name in names:
         client.delete("nodes", Key("", name))
         done(1)
-    touched = {_pool_of(nodes.pop(name)) for name in names}
-    left = {_pool_of(node) for node in nodes.values()}
+    touched = {pool_of(nodes.pop(name)) for name in names}
+    left = {pool_of(node) for node in nodes.values()}
     for pool in sorted(touched - left - {""}):
         remove_document(client, pool)
     return len(names)
@@ -80,10 +81,6 @@ def remove_document(client: Client, pool: str) -> bool:
     except NotFound:
         return False
     return True
-
-
-def _pool_of(node: Tree) -> str:
-    return str((node["metadata"].get("labels") or {}).get(POOL_LABEL, ""))
 
 
 def _of_size(order: PoolOrder, count: int) -> PoolOrder:

@@ -18,8 +18,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from windtunnel.assembly.state import write_private
 from windtunnel.errors import DataError
+from windtunnel.home.files import write_private
 
 VALID: Final = timedelta(days=3650)
 RENEW_BEFORE: Final = timedelta(days=30)

@@ -11,35 +11,18 @@ import json
 import os
 import signal
 import sys
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from windtunnel.assembly.state import Process
-from windtunnel.errors import ClusterError, WindtunnelError
+from windtunnel.errors import ClusterError, DataError, WindtunnelError
+from windtunnel.home.process import Process
 
-PATIENCE_SECONDS: Final = 20.0
-"""How long a cluster may take to stop: what is under way is let out, the store is flushed."""
-PROBE_SECONDS: Final = 0.02
 _PR_SET_PDEATHSIG: Final = 1
 """Source: Linux, prctl(2)."""
 
 Ready = Callable[[Process], None]
-
-
-def end(process: Process) -> bool:
-    """Ask a process to end and wait until it has; returns whether it did so in time."""
-    with suppress(ProcessLookupError):
-        os.kill(process.pid, signal.SIGTERM)
-    pause = threading.Event()
-    for _ in range(int(PATIENCE_SECONDS / PROBE_SECONDS)):
-        if not process.alive:
-            return True
-        pause.wait(PROBE_SECONDS)
-    return not process.alive
 
 
 class _Said(WindtunnelError):
@@ -59,16 +42,21 @@ def detached(serve: Callable[[Ready], object], log: Path, *, bound: bool = False
         bound: Whether the child stops when this process ends, however it ends.
 
     Raises:
-        WindtunnelError: the child could not start the cluster.
+        WindtunnelError: the log cannot be written, or the child could not start the cluster.
     """
+    try:
+        output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    except OSError as error:
+        raise DataError(f"cannot write {log}: {error.strerror}") from error
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)
         if bound:
             _end_with_parent()
-        _live(serve, writer, log)
+        _live(serve, writer, output)
     os.close(writer)
+    os.close(output)
     try:
         with os.fdopen(reader, "rb") as pipe:
             said = pipe.read()
@@ -95,11 +83,10 @@ def _end_with_parent() -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _live(serve: Callable[[Ready], object], writer: int, log: Path) -> None:
+def _live(serve: Callable[[Ready], object], writer: int, output: int) -> None:
     """Be the child; never returns."""
     os.setsid()
     nothing = os.open(os.devnull, os.O_RDONLY)
-    output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     os.dup2(nothing, 0)
     os.dup2(output, 1)
     os.dup2(output, 2)

@@ -14,8 +14,8 @@ import pytest
 PRELUDE = """
 import os, signal, sys, time
 from pathlib import Path
-from windtunnel.assembly.detach import detached, end
-from windtunnel.assembly.state import Process, birth
+from windtunnel.home.detach import detached
+from windtunnel.home.process import Process, birth
 from windtunnel.errors import WindtunnelError, ClusterError
 log = Path(sys.argv[1])
 def me():
@@ -33,7 +33,7 @@ def serve(ready):
 process = detached(serve, log)
 assert process.alive and process.pid != os.getpid()
 assert os.getsid(process.pid) == process.pid
-assert end(process) and not process.alive
+assert process.end() and not process.alive
 print(log.read_text().strip())
 """
 
@@ -107,9 +107,18 @@ while not log.exists() and time.monotonic() < end_at:
 print(log.read_text())
 """
 
+UNWRITABLE = """
+log.mkdir()
+try:
+    detached(lambda ready: None, log)
+except WindtunnelError as error:
+    print(error, error.exit_code)
+"""
+
 CASES = {
     "it serves until it is ended": (READY, "hello from the child"),
     "its refusal is the parent's": (REFUSED, "the port is taken 3"),
+    "an unwritable log is refused first": (UNWRITABLE, "cannot write {log}: Is a directory 4"),
     "its silent death is noticed": (DIED, "the cluster did not start; see {log}"),
     "its bug is in the log": (BUG, "True"),
     "an interrupt of the parent ends it too": (INTERRUPTED, "the child is gone"),

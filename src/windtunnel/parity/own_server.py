@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 
-from windtunnel.assembly.detach import detached, end
-from windtunnel.assembly.settings import COMPACT_PATH, PARTS, Settings
-from windtunnel.assembly.state import Folder, Process
+from windtunnel.assembly import COMPACT_PATH, PARTS, Settings, start
 from windtunnel.client import kubeconfig
 from windtunnel.client.http import HttpClient
+from windtunnel.home import Folder
 from windtunnel.parity.api import USERS, Case, Replay
 from windtunnel.parity.report import Report
 
@@ -21,29 +20,21 @@ def replay_on_own_server(cases: Iterable[Case]) -> Report:
         root = Path(name)
         tokens = root / "tokens.csv"
         tokens.write_text(USERS)
-        folder = Folder("conformance", root)
-        folder.create()
         settings = Settings(
-            name=folder.name,
+            name="conformance",
             kubeconfig=root / "kubeconfig",
             ephemeral=True,
+            port=0,
             without=frozenset(PARTS),
             token_file=tokens,
             home=root,
         )
-
-        def run(ready: Callable[[Process], None]) -> None:
-            # Imported in the child: the parent needs none of it.
-            from windtunnel.assembly.serve import serve
-
-            serve(settings, ready)
-
-        process = detached(run, folder.log, bound=True)
+        process = start(settings, bound=True)
         try:
-            admin = HttpClient(kubeconfig.connection(folder.kubeconfig))
+            admin = HttpClient(kubeconfig.connection(Folder(settings.name, root).kubeconfig))
             return Replay(process.url, lambda: _compact(admin)).play(cases)
         finally:
-            end(process)
+            process.end()
 
 
 def _compact(admin: HttpClient) -> None:

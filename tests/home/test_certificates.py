@@ -10,8 +10,8 @@ import pytest
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
-from windtunnel.assembly.certificates import RENEW_BEFORE, VALID, provide
 from windtunnel.errors import DataError
+from windtunnel.home.certificates import RENEW_BEFORE, VALID, provide
 
 NOW = 1_790_000_000.0
 

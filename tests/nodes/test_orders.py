@@ -6,18 +6,18 @@ from collections.abc import Iterator
 
 import pytest
 
-from windtunnel.assembly.pools import (
+from windtunnel.client.http import HttpClient
+from windtunnel.devices import POOL_NAMESPACE, config_map_name
+from windtunnel.errors import UsageError
+from windtunnel.machinery.tree import Key
+from windtunnel.nodes import PoolOrder
+from windtunnel.nodes.orders import (
     add_nodes,
     pool_nodes,
     provide_pool,
     remove_document,
     remove_nodes,
 )
-from windtunnel.client.http import HttpClient
-from windtunnel.devices import POOL_NAMESPACE, config_map_name
-from windtunnel.errors import UsageError
-from windtunnel.machinery.tree import Key
-from windtunnel.nodes.pools import PoolOrder
 
 POOL = "h100"
 ORDER = PoolOrder(name=POOL, count=2, gpus=8)

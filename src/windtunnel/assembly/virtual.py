@@ -1,0 +1,71 @@
+"""A whole cluster in virtual time: the same core and the same parts over memory, and no server.
+
+Nothing waits, nothing listens, no second thread: time passes when ``run`` says so, as fast as the
+steps can be played. Whatever is drawn by lot or minted comes from the seed, so the same seed and
+the same calls make the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from windtunnel.apiserver.core import Core
+from windtunnel.apiserver.inprocess import LocalClient
+from windtunnel.apiserver.mint import seeded_mint
+from windtunnel.assembly.parts import Parts, PartSettings
+from windtunnel.kernel import Chance, Loop, VirtualClock
+from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
+from windtunnel.nodes import PoolOrder
+from windtunnel.nodes.orders import provide_pool
+from windtunnel.store import Store
+from windtunnel.store.memory import MemoryBackend
+
+START: Final = 1_800_000_000.0
+"""2027-01-15T08:00:00Z: a whole number of hours, in no year of anybody's."""
+HOST: Final = "virtual"
+
+
+class Virtual:
+    """A cluster that is a value: made in a process, played, looked at, dropped."""
+
+    def __init__(
+        self,
+        seed: int = 0,
+        settings: PartSettings | None = None,
+        *,
+        pools: Sequence[PoolOrder] = (),
+        start: float = START,
+    ) -> None:
+        """Make the cluster and start its parts; the first steps are played by ``run``.
+
+        Args:
+            seed: From which everything comes that is drawn by lot or minted.
+            settings: Which parts there are, and how they are set.
+            pools: Nodes that are there from the start.
+            start: The time at which it begins, in seconds since the epoch.
+        """
+        chance = Chance(seed)
+        self.clock = VirtualClock(start)
+        self.failures: list[tuple[str, object, Exception]] = []
+        """(part, key, error) of every step that failed and was to be tried again."""
+        self.loop = Loop(self.clock, self._failed)
+        self.store = Store(MemoryBackend(), self.clock)
+        self.core = Core(
+            self.store, Catalogue(builtin_kinds()), self.clock, mint=seeded_mint(chance)
+        )
+        for order in pools:
+            provide_pool(self.client("windtunnel"), order)
+        self.parts = Parts(self.client, self.loop, settings or PartSettings(host=HOST), chance)
+        self.parts.start()
+
+    def client(self, name: str) -> LocalClient:
+        """Return a client for a component or a user of this name."""
+        return LocalClient(self.core, f"system:{name}", name)
+
+    def run(self, seconds: float) -> None:
+        """Let time pass."""
+        self.loop.run_virtual(self.clock.now() + seconds)
+
+    def _failed(self, part: str, key: object, error: Exception) -> None:
+        self.failures.append((part, key, error))

@@ -1,0 +1,33 @@
+"""Where clusters live on this machine: their folders, their processes, and how they are reached.
+
+One folder per cluster under ``$WINDTUNNEL_HOME`` (``~/.local/state/windtunnel`` by default).
+Nothing here knows what a cluster is made of; whoever looks for one, or stops one, pays for no
+server.
+``home.certificates`` needs a library for keys and is imported by name, by whoever serves.
+"""
+
+from windtunnel.home.condition import State, describe, stop
+from windtunnel.home.detach import Ready, detached
+from windtunnel.home.folder import Folder, folders
+from windtunnel.home.lock import Lock
+from windtunnel.home.process import Process, birth
+from windtunnel.home.reach import find, reach, serving
+from windtunnel.home.storage import DATABASE, open_storage
+
+__all__ = [
+    "DATABASE",
+    "Folder",
+    "Lock",
+    "Process",
+    "Ready",
+    "State",
+    "birth",
+    "describe",
+    "detached",
+    "find",
+    "folders",
+    "open_storage",
+    "reach",
+    "serving",
+    "stop",
+]

@@ -1,0 +1,69 @@
+"""A whole cluster is a value: played in virtual time, no server, the same for the same seed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from windtunnel.assembly.virtual import Virtual
+from windtunnel.kinds.served.registry import builtin_kinds
+from windtunnel.nodes import PoolOrder
+
+PODS = 1000
+
+
+def fill(seed: int, count: int) -> Virtual:
+    """A fleet that suffices, and that many pods of one GPU sent to it; a minute passes."""
+    pool = PoolOrder(name="h100", count=count // 8, gpus=8)
+    virtual = Virtual(seed, pools=[pool])
+    user = virtual.client("user")
+    virtual.run(1)
+    limits = {"limits": {"nvidia.com/gpu": "1"}}
+    for _ in range(count):
+        spec = {"containers": [{"name": "c", "image": "x", "resources": limits}]}
+        metadata = {"generateName": "work-", "namespace": "default"}
+        user.create("pods", {"metadata": metadata, "spec": spec})
+    virtual.run(60)
+    return virtual
+
+
+def test_a_thousand_pods_are_scheduled_and_run() -> None:
+    virtual = fill(0, PODS)
+
+    pods = virtual.client("user").list("pods")
+    assert len(pods) == PODS
+    assert {pod["status"]["phase"] for pod in pods} == {"Running"}
+    assert len({pod["status"]["podIP"] for pod in pods}) == PODS
+    on: dict[str, int] = {}
+    for pod in pods:
+        on[pod["spec"]["nodeName"]] = on.get(pod["spec"]["nodeName"], 0) + 1
+    assert set(on.values()) == {8}
+    assert virtual.failures == []
+
+
+def everything(virtual: Virtual) -> list[tuple[str, bytes]]:
+    resources = sorted({kind.resource for kind in builtin_kinds()})
+    return [
+        (resource, version.body)
+        for resource in resources
+        for version in virtual.store.list(resource)
+    ]
+
+
+def test_the_same_seed_makes_the_same_bytes() -> None:
+    one, same, other = (everything(fill(seed, 40)) for seed in (7, 7, 8))
+
+    assert one == same
+    assert one != other
+
+
+def test_no_server_is_imported() -> None:
+    heavy = ("asyncio", "uvicorn", "uvloop", "sqlite3", "windtunnel.client.http")
+    code = (
+        "import sys; import windtunnel.assembly.virtual;"
+        f"print([name for name in {heavy!r} if name in sys.modules])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"
