@@ -24,6 +24,8 @@ class World:
         self.core, self.failures = self.virtual.core, self.virtual.failures
         assert self.virtual.parts.controllers is not None
         self.controllers = self.virtual.parts.controllers
+        assert self.virtual.parts.nodes is not None
+        self.nodes = self.virtual.parts.nodes
         self.client = self.virtual.client("tests")
         self.run(0.1)
 

@@ -4,10 +4,11 @@ import msgspec
 import pytest
 from tests.world import World
 
-from windtunnel.devices import GpuPool, pool_document
-from windtunnel.gpu.capacity import GpuCapacity, NodeView, Plan, decide, labels_of
+from windtunnel.devices import GpuPool, parse_pools, pool_document
+from windtunnel.gpu.capacity import NodeView, Plan, decide
 from windtunnel.machinery.tree import Key
-from windtunnel.nodes.pools import node_trees, parse_order, pool_config_map
+from windtunnel.nodes.played.trees import node_trees, pool_config_map
+from windtunnel.nodes.pools import PoolOrder, parse_order
 
 H100 = GpuPool(gpu_product="NVIDIA H100 80GB HBM3", gpu_count=8, gpu_memory=81559)
 
@@ -22,7 +23,7 @@ def node(gpus: str = "", played: bool = True, **labels: str) -> NodeView:
     return msgspec.convert(tree, NodeView)
 
 
-LABELS = labels_of(H100)
+LABELS = H100.labels()
 NOTHING = Plan({}, {})
 PLANS = {
     "a bare node lacks everything": (node(), H100, Plan(LABELS, {"nvidia.com/gpu": "8"})),
@@ -39,15 +40,19 @@ def test_what_a_node_lacks(one: NodeView, pool: GpuPool | None, want: Plan) -> N
     assert decide(one, pool) == want
 
 
-def test_labels_are_those_of_the_catalogue() -> None:
-    assert LABELS["nvidia.com/gpu.product"] == "NVIDIA-H100-80GB-HBM3"
-    assert LABELS["nvidia.com/gpu.memory"] == "81559"
-    assert LABELS["nvidia.com/gpu.family"] == "hopper"
+def make_nodes(world: World, order: PoolOrder) -> None:
+    """Make played nodes of a pool as somebody else would: without GPUs."""
+    for tree in node_trees(order):
+        metadata = tree["metadata"]
+        labels = {"run.ai/simulated-gpu-node-pool": order.name}
+        world.node(metadata["name"], labels=labels)
 
 
-def started(world: World) -> None:
-    GpuCapacity(world.client, world.loop).start()
-    world.create("namespaces", "gpu-operator", "")
+def test_a_node_from_an_order_lacks_nothing() -> None:
+    order = parse_order("h100:1x8,label=zone=z1")
+    (pool,) = parse_pools(pool_config_map(order)).values()
+
+    assert decide(msgspec.convert(node_trees(order)[0], NodeView), pool) == NOTHING
 
 
 def gpus(world: World) -> list[str]:
@@ -59,12 +64,11 @@ def gpus(world: World) -> list[str]:
 
 @pytest.mark.parametrize("document_first", [True, False])
 def test_nodes_of_a_pool_get_their_gpus(world: World, document_first: bool) -> None:
-    started(world)
+    world.create("namespaces", "gpu-operator", "")
     order = parse_order("a100:40x4")
     if document_first:
         world.client.create("configmaps", pool_config_map(order))
-    for tree in node_trees(order):
-        world.client.create("nodes", tree)
+    make_nodes(world, order)
     if not document_first:
         world.client.create("configmaps", pool_config_map(order))
     world.run(1)
@@ -75,11 +79,10 @@ def test_nodes_of_a_pool_get_their_gpus(world: World, document_first: bool) -> N
 
 
 def test_a_changed_document_is_followed_and_a_broken_one_changes_nothing(world: World) -> None:
-    started(world)
+    world.create("namespaces", "gpu-operator", "")
     order = parse_order("h100:2x8")
     world.client.create("configmaps", pool_config_map(order))
-    for tree in node_trees(order):
-        world.client.create("nodes", tree)
+    make_nodes(world, order)
     world.run(1)
 
     key = Key("gpu-operator", "topology-pool-h100")
@@ -94,11 +97,10 @@ def test_a_changed_document_is_followed_and_a_broken_one_changes_nothing(world: 
 
 
 def test_at_rest_nothing_is_written(world: World) -> None:
-    started(world)
+    world.create("namespaces", "gpu-operator", "")
     order = parse_order("h100:3x8")
     world.client.create("configmaps", pool_config_map(order))
-    for tree in node_trees(order):
-        world.client.create("nodes", tree)
+    make_nodes(world, order)
     world.run(2)
     writes: list[object] = []
     world.core.store.subscribe("nodes", writes.append)

@@ -2,23 +2,8 @@ import pytest
 
 from windtunnel.devices import parse_pools
 from windtunnel.errors import UsageError
-from windtunnel.nodes.pools import PoolOrder, check, node_trees, parse_order, pool_config_map
-
-
-def test_nodes_are_numbered_on_after_those_that_exist() -> None:
-    nodes = node_trees(PoolOrder(name="a", count=2), taken=["a-0", "a-7", "b-9", "a-x", "aa-12"])
-
-    assert [node["metadata"]["name"] for node in nodes] == ["a-8", "a-9"]
-
-
-def test_a_node_is_played_and_knows_its_pool() -> None:
-    (node,) = node_trees(PoolOrder(name="a", labels=(("zone", "z1"),)))
-
-    assert node["metadata"]["annotations"] == {"kwok.x-k8s.io/node": "fake"}
-    assert node["metadata"]["labels"]["run.ai/simulated-gpu-node-pool"] == "a"
-    assert node["metadata"]["labels"]["zone"] == "z1"
-    assert "taints" not in node["spec"]
-    assert "nvidia.com/gpu" not in node["status"]["capacity"]
+from windtunnel.nodes.played.trees import node_trees, pool_config_map
+from windtunnel.nodes.pools import PoolOrder, check, parse_order
 
 
 def test_an_order_can_be_said_in_one_line() -> None:

@@ -81,6 +81,12 @@ class Sources:
             self.quotas, self.budgets, self.deployments, self.replica_sets, self.jobs, self.pods,
         )  # fmt: skip
 
+    @property
+    def whole(self) -> dict[str, Cache[Any]]:
+        """The caches that hold every object of their resource."""
+        partly = (self.leases, self.root_cas)
+        return {cache.resource: cache for cache in self._all() if cache not in partly}
+
     def start(self, synced: Callable[[], None]) -> None:
         """Begin to watch; call ``synced`` once everything that exists has been seen."""
         waiting = {cache.resource for cache in self._all()}

@@ -53,7 +53,7 @@ class Controllers:
         self._only, self._without = only, without
         self.sources = Sources(client)
         self.resources = Resources(client)
-        self.graph = Graph(client, self.resources)
+        self.graph = Graph(client, self.resources, self.sources.whole)
         self.workers: dict[str, Worker] = {}
 
     def start(self) -> None:

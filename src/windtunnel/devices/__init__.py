@@ -3,9 +3,10 @@
 Nouns and pure functions only; who writes them to a cluster lives in ``gpu`` and ``nodes``.
 """
 
-from windtunnel.devices.catalogue import GpuModel, find_model, models
-from windtunnel.devices.ledger import GPU, Ledger, NodeAccount, take_ledger
+from windtunnel.devices.catalogue import GPU, GpuModel, find_model, models
+from windtunnel.devices.ledger import Ledger, NodeAccount, take_ledger
 from windtunnel.devices.pools import (
+    PLAYED,
     POOL_LABEL,
     POOL_NAMESPACE,
     GpuPool,
@@ -13,10 +14,12 @@ from windtunnel.devices.pools import (
     is_pool_config_map,
     parse_pools,
     pool_document,
+    pool_of,
 )
 
 __all__ = [
     "GPU",
+    "PLAYED",
     "POOL_LABEL",
     "POOL_NAMESPACE",
     "GpuModel",
@@ -29,5 +32,6 @@ __all__ = [
     "models",
     "parse_pools",
     "pool_document",
+    "pool_of",
     "take_ledger",
 ]

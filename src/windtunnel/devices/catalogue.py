@@ -9,8 +9,12 @@ from __future__ import annotations
 import re
 from functools import cache
 from importlib import resources
+from typing import Final
 
 import msgspec
+
+GPU: Final = "nvidia.com/gpu"
+"""The extended resource that NVIDIA's device plugin offers."""
 
 
 class GpuModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 
+from windtunnel.devices.catalogue import GPU
 from windtunnel.kinds.pod.requests import container_amounts
 from windtunnel.machinery import quantity
 from windtunnel.machinery.tree import Tree, dig
 
-GPU: Final = "nvidia.com/gpu"
 _HOLDING: Final = frozenset({"Pending", "Running"})
 
 
@@ -93,7 +93,7 @@ def take_ledger(
     lines = [
         NodeAccount(
             name=name,
-            product=str(dig(node, "metadata", "labels", "nvidia.com/gpu.product") or ""),
+            product=str(dig(node, "metadata", "labels", f"{GPU}.product") or ""),
             capacity=_amount(dig(node, "status", "capacity", resource)),
             allocatable=_amount(dig(node, "status", "allocatable", resource)),
             placed=placed.get(name, 0),

@@ -1,8 +1,8 @@
 """A pool of GPU nodes as a document: the same shape as the operator's ``topology`` ConfigMap.
 
 Pools that commands add live in a ConfigMap of their own, ``topology-pool-<pool>``, because helm
-owns ``topology``. Only the document lives here; who makes nodes of it is ``nodes.pools``, who
-writes the capacity is ``gpu.capacity``.
+owns ``topology``. Only the document lives here; who makes nodes of it is ``nodes.orders``,
+who writes the capacity is ``gpu.capacity``.
 
 Source: fake-gpu-operator 0.2, the legacy form of ``topology.yml``.
 """
@@ -14,10 +14,13 @@ from typing import Any, Final
 import msgspec
 import yaml
 
-from windtunnel.machinery.tree import Tree
+from windtunnel.devices.catalogue import GPU, find_model, product_label
+from windtunnel.machinery.tree import Tree, dig
 
 POOL_LABEL: Final = "run.ai/simulated-gpu-node-pool"
 """The node label that names a node's pool."""
+PLAYED: Final = "kwok.x-k8s.io/node"
+"""The node annotation by which kwok knows the nodes it plays: ``fake``."""
 POOL_NAMESPACE: Final = "gpu-operator"
 _PREFIX: Final = "topology-pool-"
 _KEY: Final = "topology.yml"
@@ -42,14 +45,40 @@ class GpuPool(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
     def capacity(self) -> dict[str, str]:
         """Return the extended resources of one node, as a node's status writes them."""
         return {
-            "nvidia.com/gpu": str(self.gpu_count),
+            GPU: str(self.gpu_count),
             **{device.name: str(device.count) for device in self.other_devices},
         }
+
+    def labels(self) -> dict[str, str]:
+        """Return the labels that GPU feature discovery 0.20 gives to a node with these GPUs."""
+        if self.gpu_count <= 0:
+            return {}
+        labels = {
+            f"{GPU}.present": "true",
+            f"{GPU}.count": str(self.gpu_count),
+            f"{GPU}.product": product_label(self.gpu_product),
+            f"{GPU}.memory": str(self.gpu_memory),
+        }
+        model = find_model(self.gpu_product)
+        if model is not None:
+            major, _, minor = model.compute.partition(".")
+            labels |= {
+                f"{GPU}.family": model.family,
+                f"{GPU}.compute.major": major,
+                f"{GPU}.compute.minor": minor,
+                "nvidia.com/mig.capable": "true" if model.mig else "false",
+            }
+        return labels
 
 
 class _Document(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     node_pools: dict[str, GpuPool] = {}
     node_pool_label_key: str = POOL_LABEL
+
+
+def pool_of(node: Tree) -> str:
+    """Return the name of the pool a node belongs to, or ""."""
+    return str(dig(node, "metadata", "labels", POOL_LABEL) or "")
 
 
 def config_map_name(pool: str) -> str:

@@ -4,33 +4,29 @@ For each played node that names a pool, the pool's document decides the extended
 status and the ``nvidia.com/gpu.*`` labels. Only what differs is written, and only these fields;
 when a document changes, every node of the pool follows.
 
-Source: fake-gpu-operator 0.2 (kwok-gpu-device-plugin, status-exporter labels), GFD 0.20.
+Source: fake-gpu-operator 0.2 (kwok-gpu-device-plugin, status-exporter labels).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
 
 import msgspec
 
 from windtunnel.client import Change, Client
 from windtunnel.client.cache import Cache
 from windtunnel.devices import (
+    PLAYED,
     POOL_LABEL,
     POOL_NAMESPACE,
     GpuPool,
-    find_model,
     is_pool_config_map,
     parse_pools,
 )
-from windtunnel.devices.catalogue import product_label
 from windtunnel.kernel import DONE, Loop, Result, Worker
 from windtunnel.machinery.errors import NotFound
 from windtunnel.machinery.tree import Key
-
-_PLAYED: Final = "kwok.x-k8s.io/node"
 
 
 class _Metadata(msgspec.Struct, rename="camel"):
@@ -59,39 +55,17 @@ class Plan:
     resources: dict[str, str]
 
 
-def labels_of(pool: GpuPool) -> dict[str, str]:
-    """Return the labels that GPU feature discovery gives to a node with these GPUs."""
-    if pool.gpu_count <= 0:
-        return {}
-    labels = {
-        "nvidia.com/gpu.present": "true",
-        "nvidia.com/gpu.count": str(pool.gpu_count),
-        "nvidia.com/gpu.product": product_label(pool.gpu_product),
-        "nvidia.com/gpu.memory": str(pool.gpu_memory),
-    }
-    model = find_model(pool.gpu_product)
-    if model is not None:
-        major, _, minor = model.compute.partition(".")
-        labels |= {
-            "nvidia.com/gpu.family": model.family,
-            "nvidia.com/gpu.compute.major": major,
-            "nvidia.com/gpu.compute.minor": minor,
-            "nvidia.com/mig.capable": "true" if model.mig else "false",
-        }
-    return labels
-
-
 def decide(node: NodeView, pool: GpuPool | None) -> Plan:
     """Compare a node with its pool. One that is not played, or of no known pool, lacks nothing."""
     if (
         pool is None
-        or node.metadata.annotations.get(_PLAYED) != "fake"
+        or node.metadata.annotations.get(PLAYED) != "fake"
         or node.metadata.deletion_timestamp is not None
     ):
         return Plan({}, {})
     have, offer = node.status.capacity, node.status.allocatable
     return Plan(
-        {k: v for k, v in labels_of(pool).items() if node.metadata.labels.get(k) != v},
+        {k: v for k, v in pool.labels().items() if node.metadata.labels.get(k) != v},
         {k: v for k, v in pool.capacity().items() if have.get(k) != v or offer.get(k) != v},
     )
 

@@ -1,30 +1,20 @@
-"""From the order for a pool to the objects that make it: nodes and the pool's ConfigMap.
-
-Pure: the command line and a start with ``--nodes`` create what these functions return. A node
-carries its cpu, memory and pods from birth; its GPUs are written by ``gpu.capacity`` from the
-ConfigMap, as the operator's own device plugin does for played nodes.
-"""
+"""What a user orders: a pool of nodes of one shape, said in one line or word by word."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
-from windtunnel.devices import POOL_LABEL, GpuPool, find_model, pool_document
+from windtunnel.devices import find_model
 from windtunnel.errors import UsageError
 from windtunnel.machinery import names, quantity
-from windtunnel.machinery.tree import Tree, dig
 
-PLAYED: Final = "kwok.x-k8s.io/node"
 DEFAULT_PRODUCT: Final = "NVIDIA-H100-80GB-HBM3"
 _SHORT: Final = re.compile(r"(?P<pool>[^:=]+):(?P<count>[0-9]+)(x(?P<gpus>[0-9]+))?")
 _MAX_COUNT: Final = 100_000
 _MAX_GPUS: Final = 1024
-_CPU_PER_GPU, _CPU_LEAST = 24, 32
-_MEMORY_PER_GPU, _MEMORY_LEAST = 192, 128  # GiB; as in common eight-GPU servers
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
@@ -150,78 +140,6 @@ def parse_order(text: str) -> PoolOrder:
             taints=tuple(taints),
         )
     )
-
-
-def node_trees(order: PoolOrder, taken: Iterable[str] = ()) -> list[Tree]:
-    """Return the nodes of a checked order, named ``<pool>-0``, ``<pool>-1``, … past those taken.
-
-    Args:
-        order: What to make.
-        taken: Names of nodes that exist already; the numbers go on after the largest.
-    """
-    first = _next_number(order.name, taken)
-    cpu = order.cpu or str(max(_CPU_PER_GPU * order.gpus, _CPU_LEAST))
-    memory = order.memory or f"{max(_MEMORY_PER_GPU * order.gpus, _MEMORY_LEAST)}Gi"
-    return [
-        _node(order, f"{order.name}-{number}", cpu, memory)
-        for number in range(first, first + order.count)
-    ]
-
-
-def pool_config_map(order: PoolOrder) -> Tree:
-    """Return the ConfigMap from which the nodes of this order get their GPUs."""
-    model = find_model(order.product)
-    return pool_document(
-        order.name,
-        GpuPool(
-            gpu_product=model.name if model else order.product,
-            gpu_count=order.gpus,
-            gpu_memory=order.memory_mib or (model.memory_mib if model else 0),
-        ),
-    )
-
-
-def pool_of(node: Tree) -> str:
-    """Return the name of the pool a node belongs to, or ""."""
-    return str(dig(node, "metadata", "labels", POOL_LABEL) or "")
-
-
-def _node(order: PoolOrder, name: str, cpu: str, memory: str) -> Tree:
-    resources = {"cpu": cpu, "memory": memory, "ephemeral-storage": "1Ti", "pods": "110"}
-    spec: Tree = {}
-    if order.taints:
-        spec["taints"] = [
-            {"key": key, **({"value": value} if value else {}), "effect": effect}
-            for key, value, effect in order.taints
-        ]
-    return {
-        "apiVersion": "v1",
-        "kind": "Node",
-        "metadata": {
-            "name": name,
-            "labels": {
-                "kubernetes.io/arch": "amd64",
-                "kubernetes.io/hostname": name,
-                "kubernetes.io/os": "linux",
-                "type": "kwok",
-                POOL_LABEL: order.name,
-                **dict(order.labels),
-            },
-            "annotations": {PLAYED: "fake"},
-        },
-        "spec": spec,
-        "status": {"capacity": resources, "allocatable": dict(resources)},
-    }
-
-
-def _next_number(pool: str, taken: Iterable[str]) -> int:
-    numbers = [
-        int(tail)
-        for name in taken
-        for head, _, tail in (name.rpartition("-"),)
-        if head == pool and tail.isdecimal() and tail.isascii()
-    ]
-    return max(numbers, default=-1) + 1
 
 
 def _positive(text: str) -> bool:

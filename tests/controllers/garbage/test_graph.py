@@ -1,14 +1,19 @@
+import pytest
 from tests.world import World
 
+from windtunnel.client.cache import Cache
 from windtunnel.client.protocol import ChangeType
 from windtunnel.controllers.garbage.graph import Graph, Node
 from windtunnel.controllers.resources import Resources
+from windtunnel.controllers.views import PlainView
 from windtunnel.machinery.tree import Key, Tree
 
 
-def started(world: World) -> tuple[Graph, list[tuple[ChangeType, str]]]:
+def started(world: World, *, cached: bool = False) -> tuple[Graph, list[tuple[ChangeType, str]]]:
     world.controllers.stop()
-    graph = Graph(world.client, Resources(world.client))
+    cache = Cache(world.client, "configmaps", PlainView)
+    cache.start()
+    graph = Graph(world.client, Resources(world.client), {"configmaps": cache} if cached else {})
     heard: list[tuple[ChangeType, str]] = []
 
     def hear(type_: ChangeType, node: Node, before: Node | None) -> None:
@@ -30,8 +35,9 @@ def reference(tree: Tree) -> Tree:
     }
 
 
-def test_dependents_are_found_by_their_owners_uid(world: World) -> None:
-    graph, heard = started(world)
+@pytest.mark.parametrize("cached", [False, True])
+def test_dependents_are_found_by_their_owners_uid(world: World, cached: bool) -> None:
+    graph, heard = started(world, cached=cached)
     owner = world.create("configmaps", "a")
     uid = owner["metadata"]["uid"]
     assert not graph.has_dependents(uid)
@@ -56,8 +62,9 @@ def test_what_turned_out_to_be_gone_can_be_forgotten(world: World) -> None:
     assert heard == [("ADDED", "a"), ("DELETED", "a")]
 
 
-def test_how_a_deletion_proceeds_is_known(world: World) -> None:
-    graph, _ = started(world)
+@pytest.mark.parametrize("cached", [False, True])
+def test_how_a_deletion_proceeds_is_known(world: World, cached: bool) -> None:
+    graph, _ = started(world, cached=cached)
     for name, propagation in (("f", "Foreground"), ("o", "Orphan")):
         owner = world.create("configmaps", name, metadata={"finalizers": ["example.com/hold"]})
         world.client.delete("configmaps", Key("default", name), propagation=propagation)

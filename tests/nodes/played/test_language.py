@@ -10,7 +10,7 @@ TREE = {
     "notes": {"name": "b", "code": "7"},
     "list": [{"name": "a"}, {"name": "b"}],
 }
-SCENE = Scene(TREE, {"now": lambda: "12:00"})
+SCENE = Scene(TREE, {"now": "12:00"})
 
 TESTS: dict[str, tuple[Any, bool]] = {
     "one of": ({"phase": ["Pending", "Running"]}, True),

@@ -4,6 +4,7 @@ from typing import Any, cast
 import pytest
 
 from windtunnel.client import Client, Write
+from windtunnel.errors import ClusterError
 from windtunnel.kernel import Loop, Parked, VirtualClock
 from windtunnel.machinery.errors import NotFound, TooManyRequests
 from windtunnel.machinery.tree import Key, Tree, encode
@@ -27,9 +28,10 @@ class Refusing:
 
 class Pods:
     resource = "pods"
+    paths: tuple[str, ...] = ()
 
     def names(self, tree: Tree) -> Names | None:
-        return {"now": lambda: "now"}
+        return {"now": "now"}
 
 
 def player(client: Refusing, loop: Loop, seconds: float = 0) -> Player:
@@ -44,9 +46,13 @@ def body(phase: str = "Pending") -> bytes:
     return encode({"metadata": {"uid": "u"}, "phase": phase})
 
 
+def take(player_: Player, phase: str = "Pending") -> None:
+    player_.take(KEY, body(phase), player_.glance(body(phase)))
+
+
 def played(*outcomes: Exception, seconds: float = 30.0) -> int:
     loop, client = Loop(VirtualClock()), Refusing(*outcomes)
-    player(client, loop).take(KEY, body())
+    take(player(client, loop))
     loop.run_virtual(seconds)
     return len(client.writes)
 
@@ -66,7 +72,7 @@ def test_what_is_refused_for_good_is_dropped() -> None:
 def test_a_parked_write_goes_on_when_the_answer_is_there() -> None:
     waiting: list[Any] = []
     loop, client = Loop(VirtualClock()), Refusing(Parked(waiting.append))
-    player(client, loop).take(KEY, body())
+    take(player(client, loop))
     loop.run_virtual()
     assert len(client.writes) == 1
 
@@ -79,18 +85,44 @@ def test_a_parked_write_goes_on_when_the_answer_is_there() -> None:
 def test_a_newer_state_takes_back_what_was_planned() -> None:
     loop, client = Loop(VirtualClock()), Refusing()
     player_ = player(client, loop, seconds=10)
-    player_.take(KEY, body())
+    take(player_)
     loop.run_virtual(5)
-    player_.take(KEY, body("Done"))
+    take(player_, "Done")
     loop.run_virtual(60)
 
     assert client.writes == []
 
 
+class Reading(Refusing):
+    """Has one object to read."""
+
+    def __init__(self, tree: Tree | None) -> None:
+        super().__init__()
+        self.tree = tree
+
+    def get(self, resource: str, key: Key) -> Tree | None:
+        return self.tree
+
+
+@pytest.mark.parametrize(
+    ("tree", "want"), [({"metadata": {}, "phase": "Pending"}, 1), ({"phase": "Done"}, 0), (None, 0)]
+)
+def test_an_object_can_be_read_when_its_turn_comes(tree: Tree | None, want: int) -> None:
+    loop, client = Loop(VirtualClock()), Reading(tree)
+    player(client, loop).read(KEY)
+    loop.run_virtual()
+
+    assert len(client.writes) == want
+
+
+def test_a_lost_connection_is_waited_for() -> None:
+    assert played(ClusterError("nobody answers"), ClusterError("nobody answers")) == 3
+
+
 def test_a_dropped_object_is_forgotten() -> None:
     loop, client = Loop(VirtualClock()), Refusing()
     player_ = player(client, loop, seconds=10)
-    player_.take(KEY, body())
+    take(player_)
     loop.run_virtual(5)
     player_.drop(KEY)
     loop.run_virtual(60)

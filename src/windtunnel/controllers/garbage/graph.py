@@ -1,22 +1,24 @@
 """Who owns whom, over all resources: the ground that garbage collection stands on.
 
-One narrow watch a resource; of each object only identity, owners and how its deletion proceeds are
-kept. Events are left out: they belong to nobody and own nothing.
+One narrow watch a resource, but for those that controllers keep a cache of: no change is decoded
+twice. Of each object only identity, owners and how its deletion proceeds are kept. Events are left
+out: they belong to nobody and own nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from windtunnel.client import Change, Client
+from windtunnel.client.cache import Cache
 from windtunnel.client.protocol import ChangeType
 from windtunnel.controllers.resources import Resource, Resources
-from windtunnel.controllers.views import OwnerReference
+from windtunnel.controllers.views import Metadata, OwnerReference
 from windtunnel.machinery.tree import Key
 
 FOREGROUND: Final = "foregroundDeletion"
@@ -35,6 +37,8 @@ class _Body(msgspec.Struct, gc=False):
     metadata: _Metadata
 
 
+_Standing = tuple[tuple[OwnerReference, ...], bool, bool, bool]
+
 _decoder = msgspec.json.Decoder(_Body)
 
 
@@ -52,6 +56,11 @@ class Node:
     orphans: bool
     """It is being deleted and lets its dependents live."""
 
+    @property
+    def standing(self) -> _Standing:
+        """Owners, and how deletion proceeds: all that can change."""
+        return self.owners, self.deleting, self.foreground, self.orphans
+
     def blocks(self, owner: str) -> bool:
         """Whether the owner of this uid must wait for this object to go."""
         return any(each.uid == owner and each.block_owner_deletion for each in self.owners)
@@ -62,10 +71,18 @@ Tell = Callable[[ChangeType, Node, Node | None], None]
 
 
 class Graph:
-    """All objects by uid, with their dependents."""
+    """All objects by uid, with their dependents.
 
-    def __init__(self, client: Client, resources: Resources) -> None:
-        self._client, self._resources = client, resources
+    Args:
+        client: Watches what has no cache.
+        resources: Says what there is.
+        caches: Caches of whole resources, by resource; their views have metadata.
+    """
+
+    def __init__(
+        self, client: Client, resources: Resources, caches: Mapping[str, Cache[Any]]
+    ) -> None:
+        self._client, self._resources, self._caches = client, resources, caches
         self._nodes: dict[str, Node] = {}
         self._dependents: dict[str, dict[str, None]] = {}
         self._listeners: list[Tell] = []
@@ -109,6 +126,10 @@ class Graph:
         if there and resource.name not in self._stops:
             deliver = partial(self._deliver, resource.name)
             self._stops[resource.name] = lambda: None
+            cache = self._caches.get(resource.name)
+            if cache is not None:
+                cache.on_change(partial(self._cached, resource.name))
+                return
             self._stops[resource.name] = self._client.watch(resource.name, deliver)
         elif not there and resource.name in self._stops:
             self._stops.pop(resource.name)()
@@ -120,28 +141,36 @@ class Graph:
             return
         metadata = _decoder.decode(change.body).metadata
         if change.type == "DELETED":
-            known = self._nodes.get(metadata.uid)
-            if known is not None:
-                self._remove(known)
-            return
+            self.forget(metadata.uid)
+        else:
+            self._observe(resource, change.type, change.key, metadata)
+
+    def _cached(self, resource: str, key: Key, before: Any, after: Any) -> None:
+        if before is not None and (after is None or after.metadata.uid != before.metadata.uid):
+            self.forget(before.metadata.uid)
+            before = None
+        if after is not None:
+            self._observe(resource, "MODIFIED" if before else "ADDED", key, after.metadata)
+
+    def _observe(
+        self, resource: str, type_: ChangeType, key: Key, metadata: _Metadata | Metadata
+    ) -> None:
+        before = self._nodes.get(metadata.uid)
         deleting = metadata.deletion_timestamp is not None
-        node = Node(
-            metadata.uid,
-            resource,
-            change.key,
+        standing = (
             metadata.owner_references,
             deleting,
             deleting and FOREGROUND in metadata.finalizers,
             deleting and ORPHAN in metadata.finalizers,
         )
-        before = self._nodes.get(node.uid)
-        if before == node:
+        if before is not None and before.standing == standing:
             node = before
         else:
+            node = Node(metadata.uid, resource, key, *standing)
             self._nodes[node.uid] = node
             self._link(node, before.owners if before is not None else ())
         for tell in self._listeners:
-            tell(change.type, node, before)
+            tell(type_, node, before)
 
     def _link(self, node: Node, before: Iterable[OwnerReference]) -> None:
         old = {reference.uid for reference in before}

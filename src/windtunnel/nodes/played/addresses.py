@@ -51,6 +51,8 @@ class Addresses:
         Returns:
             Whether it may keep it: False when another owner was noted with the same one.
         """
+        if self.of(owner) == address:
+            return True
         try:
             number = int(ipaddress.IPv4Address(address))
         except ValueError:

@@ -7,10 +7,7 @@ Pods of nodes that are not (yet) played are only remembered by name.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
-
-import msgspec
 
 from windtunnel.client import Change, Client
 from windtunnel.kernel import Chance, Loop
@@ -21,44 +18,6 @@ from windtunnel.nodes.played.leases import Leases
 from windtunnel.nodes.played.player import Names, Player
 from windtunnel.nodes.played.settings import Settings
 from windtunnel.nodes.played.stages import Stage, load_stages
-
-
-class _Spec(msgspec.Struct, gc=False):
-    node_name: str = msgspec.field(name="nodeName", default="")
-
-
-class _Status(msgspec.Struct, gc=False):
-    pod_ip: str = msgspec.field(name="podIP", default="")
-
-
-class _Pod(msgspec.Struct, gc=False):
-    """What decides whose pod it is, decoded without the rest."""
-
-    spec: _Spec
-    status: _Status = msgspec.field(default_factory=_Status)
-
-
-class _NodeMetadata(msgspec.Struct):
-    uid: str = ""
-    annotations: dict[str, str] = {}
-
-
-class _Address(msgspec.Struct):
-    type: str = ""
-    address: str = ""
-
-
-class _NodeStatus(msgspec.Struct):
-    addresses: list[_Address] = []
-
-
-class _Node(msgspec.Struct):
-    metadata: _NodeMetadata
-    status: _NodeStatus = msgspec.field(default_factory=_NodeStatus)
-
-
-_pod = msgspec.json.Decoder(_Pod)
-_node = msgspec.json.Decoder(_Node)
 
 
 class PlayedNodes:
@@ -86,8 +45,8 @@ class PlayedNodes:
             self._won,
         )
         self.addresses = Addresses(self._settings.cidr)
-        self._bodies: dict[str, bytes] = {}
-        """The newest state of each node that is marked for us."""
+        self._marked: set[str] = set()
+        """The nodes that are marked for us, whoever holds their lease."""
         self._host_ips: dict[str, str] = {}
         self._pods_on: dict[str, dict[Key, None]] = {}
         self._node_of: dict[Key, str] = {}
@@ -129,28 +88,32 @@ class PlayedNodes:
         if change.type == "SYNCED":
             return
         name = change.key.name
-        node = _node.decode(change.body)
-        ours = node.metadata.annotations.get(self._settings.annotation) == self._settings.value
-        if change.type == "DELETED" or not ours:
+        seen = self._nodes.glance(change.body)
+        mark = dig(seen, "metadata", "annotations", self._settings.annotation)
+        if change.type == "DELETED" or mark != self._settings.value:
             self._nodes.drop(change.key)
             self._leases.leave(name)
-            self._bodies.pop(name, None)
+            self._marked.discard(name)
             self._host_ips.pop(name, None)
             return
-        self._bodies[name] = change.body
+        self._marked.add(name)
         self._host_ips[name] = next(
-            (each.address for each in node.status.addresses if each.type == "InternalIP"), ""
+            (
+                each.get("address", "")
+                for each in dig(seen, "status", "addresses") or ()
+                if each.get("type") == "InternalIP"
+            ),
+            "",
         )
-        self._leases.keep(name, node.metadata.uid)
+        self._leases.keep(name, seen["metadata"]["uid"])
         if name in self._leases:
-            self._nodes.take(change.key, change.body)
+            self._nodes.take(change.key, change.body, seen)
 
     def _won(self, name: str) -> None:
-        body = self._bodies.get(name)
-        if body is not None:
-            self._nodes.take(Key("", name), body)
-        for key in list(self._pods_on.get(name, ())):
-            self._pods.take(key)
+        if name in self._marked:
+            self._nodes.read(Key("", name))
+        for key in self._pods_on.get(name, ()):
+            self._pods.read(key)
 
     def _pod_changed(self, change: Change) -> None:
         if change.type == "SYNCED":
@@ -161,17 +124,20 @@ class PlayedNodes:
             self._pods.drop(key)
             self._forget(key)
             return
-        pod = _pod.decode(change.body)
-        node = pod.spec.node_name
-        if pod.status.pod_ip:
-            self.addresses.note(key, pod.status.pod_ip)
+        if b'"nodeName"' not in change.body:
+            return  # nobody's yet; most changes of a waiting pod end here
+        seen = self._pods.glance(change.body)
+        address = dig(seen, "status", "podIP")
+        if address:
+            self.addresses.note(key, address)
+        node = dig(seen, "spec", "nodeName")
         if not node:
             return
         if key not in self._node_of:
             self._node_of[key] = node
             self._pods_on.setdefault(node, {})[key] = None
         if node in self._leases:
-            self._pods.take(key, change.body)
+            self._pods.take(key, change.body, seen)
 
     def _forget(self, key: Key) -> None:
         self.addresses.free(key)
@@ -187,23 +153,22 @@ class _NodeCast:
     """What stages of nodes may name."""
 
     resource = "nodes"
+    paths: tuple[str, ...] = ("metadata.uid", "metadata.annotations", "status.addresses")
 
     def __init__(self, played: PlayedNodes) -> None:
-        settings = played.settings
-        self._names: Names = {
-            "now": played.now,
-            "nodeIP": lambda: settings.node_ip,
-            "version": lambda: settings.version,
-        }
+        self._played = played
 
     def names(self, tree: Tree) -> Names:
-        return self._names
+        played = self._played
+        settings = played.settings
+        return {"now": played.now(), "nodeIP": settings.node_ip, "version": settings.version}
 
 
 class _PodCast:
     """What stages of pods may name."""
 
     resource = "pods"
+    paths: tuple[str, ...] = ("spec.nodeName", "status.podIP")
 
     def __init__(self, played: PlayedNodes) -> None:
         self._played = played
@@ -212,18 +177,30 @@ class _PodCast:
         node = dig(tree, "spec", "nodeName")
         if not node or not self._played.plays(node):
             return None
-        pod_ip = partial(self._pod_ip, tree, node)
-        host_ip = partial(self._played.host_ip, node)
-        return {
-            "now": self._played.now,
-            "hostIP": host_ip,
-            "hostIPs": lambda: [{"ip": host_ip()}],
-            "podIP": pod_ip,
-            "podIPs": lambda: [{"ip": pod_ip()}],
-        }
+        return _PodNames(self._played, tree, node)
 
-    def _pod_ip(self, tree: Tree, node: str) -> Any:
+
+class _PodNames(dict[str, Any]):
+    """The names of one pod; an address is given when a stage asks for it, not before."""
+
+    def __init__(self, played: PlayedNodes, tree: Tree, node: str) -> None:
+        super().__init__(now=played.now(), hostIP=played.host_ip(node))
+        self._played, self._tree = played, tree
+
+    def __missing__(self, name: str) -> Any:
+        match name:
+            case "podIP":
+                address = self[name] = self._pod_ip()
+                return address
+            case "podIPs":
+                return [{"ip": self["podIP"]}]
+            case "hostIPs":
+                return [{"ip": self["hostIP"]}]
+        raise KeyError(name)
+
+    def _pod_ip(self) -> str:
+        tree = self._tree
         if dig(tree, "spec", "hostNetwork"):
-            return self._played.host_ip(node)
+            return str(self["hostIP"])
         metadata = tree["metadata"]
         return self._played.addresses.give(Key(metadata["namespace"], metadata["name"]))

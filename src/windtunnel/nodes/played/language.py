@@ -33,8 +33,8 @@ class Scene(NamedTuple):
 
     tree: Any
     """The object."""
-    names: Mapping[str, Callable[[], Any]]
-    """Names the player knows, computed when asked for."""
+    names: Mapping[str, Any]
+    """What the player knows by name."""
     item: Any = None
     """The present item inside ``$each``."""
 
@@ -44,6 +44,13 @@ Template = Callable[[Scene], Any]
 """Returns the rendering, or None for nothing."""
 
 NAMES: Final = ("now", "hostIP", "hostIPs", "podIP", "podIPs", "nodeIP", "version")
+
+
+def paths_of(tests: Mapping[str, Any]) -> set[str]:
+    """Return every path that these tests look at."""
+    others = {wanted["same"] for wanted in tests.values() if isinstance(wanted, dict)
+              and "same" in wanted}  # fmt: skip
+    return others | set(tests)
 
 
 def compile_tests(tests: Mapping[str, Any]) -> Test:
@@ -115,17 +122,25 @@ def compile_template(template: Any) -> Template:
 
 
 def _compile_map(template: dict[str, Any]) -> Template:
-    parts = [(key, compile_template(value)) for key, value in template.items()]
+    # What never changes is copied at once, with a place for each of the others, in order.
+    plan = {key: value if _is_constant(value) else None for key, value in template.items()}
+    parts = [(key, compile_template(value)) for key, value in template.items() if plan[key] is None]
 
     def render(scene: Scene) -> Any:
-        rendered = {}
+        rendered = plan.copy()
         for key, part in parts:
             value = part(scene)
-            if value is not None:
+            if value is None:
+                del rendered[key]
+            else:
                 rendered[key] = value
         return rendered
 
     return render
+
+
+def _is_constant(template: Any) -> bool:
+    return not isinstance(template, (dict, list)) and not str(template).startswith("$")
 
 
 def _compile_text(text: str) -> Template:
@@ -136,7 +151,7 @@ def _compile_text(text: str) -> Template:
         return lambda scene: text
     name = text[1:]
     if name in NAMES:
-        return lambda scene: scene.names[name]()
+        return lambda scene: scene.names[name]
     if name == "item":
         return lambda scene: scene.item
     if name.startswith("item."):

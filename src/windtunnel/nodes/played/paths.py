@@ -61,9 +61,15 @@ def compile_path(text: str) -> Path:
         value = _plain_value([name for name, _ in steps])
         return lambda tree: [] if (found := value(tree)) is None else [found]
 
+    first = next(place for place, (_, bracketed) in enumerate(steps) if bracketed)
+    lead, rest = _plain_value([name for name, _ in steps[:first]]), steps[first:]
+
     def find(tree: Any) -> list[Any]:
-        found = [tree]
-        for name, bracketed in steps:
+        start = lead(tree)
+        if start is None:
+            return []  # as nearly always: most pods have no label that a stage looks for
+        found = [start]
+        for name, bracketed in rest:
             found = [value for each in found for value in _enter(each, name, bracketed)]
         return found
 

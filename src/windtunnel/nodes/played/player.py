@@ -1,9 +1,9 @@
 """The player: takes objects as they change and plays their stages, many in one step.
 
 An object's newest state waits in line; a newer one replaces it and takes back a stage that was
-still to come. What the API server refuses is dropped until the object's next change, unless the
-refusal was only for now; a refusal because the object has changed means that the change is on its
-way.
+still to come. A glance at it is enough to leave alone what no stage matches. What the API server
+refuses is dropped until the object's next change, unless the refusal was only for now; a refusal
+because the object has changed means that the change is on its way.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from windtunnel.client import Client, Write
 from windtunnel.kernel import DONE, Line, Loop, Outcome, Ticket
 from windtunnel.machinery.errors import ApiError, ServiceUnavailable, Timeout, TooManyRequests
 from windtunnel.machinery.tree import Key, Tree, decode
+from windtunnel.nodes.played.glance import Glance
 from windtunnel.nodes.played.language import Scene
 from windtunnel.nodes.played.stages import Stage, choose
 
@@ -24,13 +25,15 @@ AT_ONCE: Final = 1
 one by one; a step more costs some microseconds only."""
 _FOR_NOW: Final = (TooManyRequests, ServiceUnavailable, Timeout)
 
-Names = Mapping[str, Callable[[], Any]]
+Names = Mapping[str, Any]
 
 
 class Cast(Protocol):
     """What the player must be told about the objects of one resource."""
 
     resource: str
+    paths: tuple[str, ...]
+    """What a glance must show besides what the stages test."""
 
     def names(self, tree: Tree) -> Names | None:
         """Return the names that templates know for this object; None if it is not to be played."""
@@ -50,17 +53,36 @@ class Player:
         self._client, self._loop, self._cast = client, loop, cast
         self._stages = tuple(stage for stage in stages if stage.resource == cast.resource)
         self._draw = draw
-        self._newest: dict[Key, bytes | None] = {}
-        """The state each object in line is in; None where it has yet to be read."""
+        self.glance = Glance(
+            {*cast.paths, *(path for stage in self._stages for path in stage.paths)}
+        )
+        self._newest: dict[Key, tuple[bytes, Sequence[Stage]] | None] = {}
+        """The state each object in line is in, and what matches; None: that has yet to be read."""
         self._later: dict[Key, Ticket] = {}
         self._chosen: dict[Key, Stage] = {}
         """Stages that were chosen earlier and whose time has come."""
         self._line: Line[Key] = Line(loop, f"played {cast.resource}", self._work, at_once=AT_ONCE)
 
-    def take(self, key: Key, body: bytes | None = None) -> None:
-        """Look at an object soon, in its newest state; forget what was still planned for it."""
+    def take(self, key: Key, body: bytes, seen: Tree) -> None:
+        """Play an object in its newest state soon; forget what was still planned for it.
+
+        Args:
+            key: Which object.
+            body: Its state.
+            seen: What a glance at that shows.
+        """
+        matching = self._matching(seen)
+        if not matching:
+            self.drop(key)
+            return
         self._unplan(key)
-        self._newest[key] = body
+        self._newest[key] = body, matching
+        self._line.add(key)
+
+    def read(self, key: Key) -> None:
+        """Play an object soon, in the state it is in then."""
+        self._unplan(key)
+        self._newest[key] = None
         self._line.add(key)
 
     def drop(self, key: Key) -> None:
@@ -95,19 +117,16 @@ class Player:
 
     def _plan(self, key: Key) -> Write | None:
         """Return what to write now for an object, if anything; what comes later is noted."""
-        tree = self._state(key)
-        names = None if tree is None else self._cast.names(tree)
-        if tree is None or names is None:
-            self._newest.pop(key, None)
+        tree, matching = self._state(key)
+        names = self._cast.names(tree) if matching else None
+        if names is None:
+            self.drop(key)
             return None
         scene = Scene(tree, names)
         stage = self._chosen.pop(key, None)
         if stage is not None:
             return self._write(key, stage, scene)
-        stage = choose(self._stages, scene, self._draw)
-        if stage is None:
-            self._newest.pop(key, None)
-            return None
+        stage = choose(matching, scene, self._draw)
         wait = stage.delay(scene, self._draw)
         if wait <= 0:
             return self._write(key, stage, scene)
@@ -120,15 +139,18 @@ class Player:
         self._chosen[key] = stage
         self._line.add(key)
 
-    def _state(self, key: Key) -> Tree | None:
-        """Return the newest state of an object, the caller's own; None for one that is gone."""
+    def _state(self, key: Key) -> tuple[Tree, Sequence[Stage]]:
+        """Return the newest state of an object, the caller's own, and the stages that match it."""
         if key not in self._newest:
-            return None
-        body = self._newest[key]
-        if body is None:
-            return self._client.get(self._cast.resource, key)
-        tree: Tree = decode(body)
-        return tree
+            return {}, ()
+        newest = self._newest[key]
+        if newest is not None:
+            return decode(newest[0]), newest[1]
+        tree = self._client.get(self._cast.resource, key)
+        return ({}, ()) if tree is None else (tree, self._matching(tree))
+
+    def _matching(self, tree: Tree) -> Sequence[Stage]:
+        return [stage for stage in self._stages if stage.matches(tree)]
 
     def _write(self, key: Key, stage: Stage, scene: Scene) -> Write:
         uid = scene.tree["metadata"].get("uid", "")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
+from windtunnel.devices import PLAYED
+
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
     """Which nodes are played, and how."""
 
-    annotation: str = "kwok.x-k8s.io/node"
+    annotation: str = PLAYED
     """A node with this annotation and ``value`` is played."""
     value: str = "fake"
     node_ip: str = "127.0.0.1"

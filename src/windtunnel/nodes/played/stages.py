@@ -24,6 +24,7 @@ from windtunnel.nodes.played.language import (
     Test,
     compile_template,
     compile_tests,
+    paths_of,
 )
 
 DEFAULT_STAGES: Final = (
@@ -69,14 +70,19 @@ class Stage:
     name: str
     resource: str
     matches: Test
+    paths: frozenset[str]
+    """Where ``matches`` looks."""
     seconds: Template
     up_to: Template
+    at_once: bool
     weight: Template
     status: Template | None
     delete: bool
 
     def delay(self, scene: Scene, draw: Callable[[], float]) -> float:
         """Return how long to wait, in seconds; ``draw`` gives a number in [0, 1)."""
+        if self.at_once:
+            return 0.0
         now = scene.names["now"]
         least = seconds_of(self.seconds(scene), now) or 0.0
         most = seconds_of(self.up_to(scene), now)
@@ -95,8 +101,10 @@ def compile_stage(document: StageDocument) -> Stage:
         name=document.name,
         resource=document.resource,
         matches=compile_tests(document.when),
+        paths=frozenset(paths_of(document.when)),
         seconds=compile_template(document.after.seconds),
         up_to=compile_template(document.after.up_to),
+        at_once=document.after == After(),
         weight=compile_template(document.weight),
         status=None if document.status is None else compile_template(document.status),
         delete=document.delete,
@@ -116,11 +124,10 @@ def load_stages(names: Sequence[str] = DEFAULT_STAGES) -> tuple[Stage, ...]:
     )
 
 
-def choose(stages: Sequence[Stage], scene: Scene, draw: Callable[[], float]) -> Stage | None:
-    """Return the stage to play next, or None where none matches."""
-    matching = [stage for stage in stages if stage.matches(scene.tree)]
-    if len(matching) < 2:
-        return matching[0] if matching else None
+def choose(matching: Sequence[Stage], scene: Scene, draw: Callable[[], float]) -> Stage:
+    """Return which of the stages that match, one at least, is to be played next."""
+    if len(matching) == 1:
+        return matching[0]
     weights = [_weight(stage.weight(scene)) for stage in matching]
     known = [(stage, weight) for stage, weight in zip(matching, weights, strict=True) if weight]
     if not known:
@@ -144,7 +151,7 @@ def _weight(value: Any) -> int | None:
         return None
 
 
-def seconds_of(value: Any, now: Callable[[], Any]) -> float | None:
+def seconds_of(value: Any, now: str) -> float | None:
     """Return a delay in seconds: a number, ``1m30s``, or the time until an RFC 3339 time.
 
     Nothing, and what cannot be read, is None.
@@ -158,6 +165,6 @@ def seconds_of(value: Any, now: Callable[[], Any]) -> float | None:
     if parts and "".join(number + unit for number, unit in parts) == text:
         return sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts)
     try:
-        return max(parse_time(text) - parse_time(str(now())), 0.0)
+        return max(parse_time(text) - parse_time(now), 0.0)
     except ValueError:
         return None
