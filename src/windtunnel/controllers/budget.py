@@ -13,6 +13,7 @@ from windtunnel.client import Client
 from windtunnel.client.events import Recorder, Subject
 from windtunnel.controllers.controller import write_status
 from windtunnel.controllers.deployment.rollout import portion
+from windtunnel.controllers.deployment.views import DeploymentView
 from windtunnel.controllers.pods import seconds
 from windtunnel.controllers.replicaset import selector_of
 from windtunnel.controllers.resources import Resources
@@ -22,7 +23,6 @@ from windtunnel.controllers.views import (
     BudgetStatus,
     BudgetView,
     Condition,
-    DeploymentView,
     OwnerReference,
     PodView,
     ReplicaSetView,

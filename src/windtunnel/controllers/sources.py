@@ -8,14 +8,13 @@ from typing import Any, Final
 
 from windtunnel.client import Client
 from windtunnel.client.cache import Cache
+from windtunnel.controllers.deployment.views import DeploymentView
+from windtunnel.controllers.job.views import JobView
+from windtunnel.controllers.node.views import LeaseView, NodeView
 from windtunnel.controllers.views import (
     BudgetView,
     ConfigMapView,
-    DeploymentView,
-    JobView,
-    LeaseView,
     NamespaceView,
-    NodeView,
     PlainView,
     PodView,
     QuotaView,

@@ -13,11 +13,14 @@ import msgspec
 from windtunnel.machinery.tree import Tree, decode
 
 
-class View(msgspec.Struct, frozen=True, rename="camel"):
-    """Common settings of all views; what is not named is skipped while decoding."""
+class View(msgspec.Struct, frozen=True, rename="camel", gc=False):
+    """Common settings of all views; what is not named is skipped while decoding.
+
+    What comes out of JSON has no cycles, so the collector need not look at views.
+    """
 
 
-class OwnerReference(View, frozen=True, gc=False):
+class OwnerReference(View, frozen=True):
     """Who an object belongs to."""
 
     api_version: str = ""
@@ -63,7 +66,7 @@ class Metadata(View, frozen=True):
         return None
 
 
-class Condition(View, frozen=True, gc=False):
+class Condition(View, frozen=True):
     """One entry of status.conditions."""
 
     type: str = ""
@@ -82,7 +85,7 @@ class Condition(View, frozen=True, gc=False):
         return {key: value for key, value in tree.items() if value is not None and value != ""}
 
 
-class Toleration(View, frozen=True, gc=False):
+class Toleration(View, frozen=True):
     """A taint that a pod puts up with."""
 
     key: str = ""
@@ -92,7 +95,7 @@ class Toleration(View, frozen=True, gc=False):
     toleration_seconds: int | None = None
 
 
-class ClaimSource(View, frozen=True, gc=False):
+class ClaimSource(View, frozen=True):
     """A volume that is a claim."""
 
     claim_name: str = ""
@@ -112,7 +115,7 @@ class PodSpec(View, frozen=True):
     volumes: tuple[Volume, ...] = ()
 
 
-class Terminated(View, frozen=True, gc=False):
+class Terminated(View, frozen=True):
     """How a container ended."""
 
     exit_code: int = 0
@@ -211,106 +214,6 @@ class ReplicaSetView(View, frozen=True):
     status: ReplicaSetStatus = ReplicaSetStatus()
 
 
-class RollingUpdate(View, frozen=True):
-    """How far a rollout may go above and below."""
-
-    max_surge: int | str | None = None
-    max_unavailable: int | str | None = None
-
-
-class Strategy(View, frozen=True):
-    """How pods are exchanged."""
-
-    type: str = "RollingUpdate"
-    rolling_update: RollingUpdate = RollingUpdate()
-
-
-class DeploymentSpec(View, frozen=True):
-    """What a Deployment is to hold."""
-
-    replicas: int = 1
-    min_ready_seconds: int = 0
-    selector: Selector = Selector()
-    template: msgspec.Raw = msgspec.Raw(b"{}")
-    strategy: Strategy = Strategy()
-    paused: bool = False
-    revision_history_limit: int | None = None
-    progress_deadline_seconds: int | None = None
-
-
-class DeploymentStatus(View, frozen=True):
-    """What a Deployment has counted."""
-
-    observed_generation: int = 0
-    replicas: int = 0
-    updated_replicas: int = 0
-    ready_replicas: int = 0
-    available_replicas: int = 0
-    unavailable_replicas: int = 0
-    terminating_replicas: int | None = None
-    collision_count: int | None = None
-    conditions: tuple[Condition, ...] = ()
-
-
-class DeploymentView(View, frozen=True):
-    """A Deployment."""
-
-    metadata: Metadata
-    spec: DeploymentSpec = DeploymentSpec()
-    status: DeploymentStatus = DeploymentStatus()
-
-
-class JobSpec(View, frozen=True):
-    """What a Job is to do."""
-
-    parallelism: int = 1
-    completions: int | None = None
-    active_deadline_seconds: int | None = None
-    backoff_limit: int = 6
-    backoff_limit_per_index: int | None = None
-    max_failed_indexes: int | None = None
-    completion_mode: str = "NonIndexed"
-    suspend: bool = False
-    selector: Selector = Selector()
-    template: msgspec.Raw = msgspec.Raw(b"{}")
-    ttl_seconds_after_finished: int | None = None
-    pod_failure_policy: dict[str, Any] | None = None
-    success_policy: dict[str, Any] | None = None
-    pod_replacement_policy: str = "TerminatingOrFailed"
-    managed_by: str | None = None
-
-
-class Uncounted(View, frozen=True):
-    """Finished pods whose finalizer is being taken away."""
-
-    succeeded: tuple[str, ...] = ()
-    failed: tuple[str, ...] = ()
-
-
-class JobStatus(View, frozen=True):
-    """How far a Job is."""
-
-    start_time: str | None = None
-    completion_time: str | None = None
-    active: int = 0
-    succeeded: int = 0
-    failed: int = 0
-    ready: int | None = None
-    terminating: int | None = None
-    completed_indexes: str = ""
-    failed_indexes: str | None = None
-    uncounted_terminated_pods: Uncounted = Uncounted()
-    conditions: tuple[Condition, ...] = ()
-
-
-class JobView(View, frozen=True):
-    """A Job."""
-
-    metadata: Metadata
-    spec: JobSpec = JobSpec()
-    status: JobStatus = JobStatus()
-
-
 class NamespaceSpec(View, frozen=True):
     """Who must agree before a namespace goes."""
 
@@ -330,54 +233,6 @@ class NamespaceView(View, frozen=True):
     metadata: Metadata
     spec: NamespaceSpec = NamespaceSpec()
     status: NamespaceStatus = NamespaceStatus()
-
-
-class Taint(View, frozen=True, gc=False):
-    """What a node keeps pods off with."""
-
-    key: str = ""
-    value: str = ""
-    effect: str = ""
-    time_added: str | None = None
-
-
-class NodeSpec(View, frozen=True):
-    """What a node is to be."""
-
-    taints: tuple[Taint, ...] = ()
-    unschedulable: bool = False
-
-
-class NodeStatus(View, frozen=True):
-    """What a node says of itself."""
-
-    conditions: tuple[Condition, ...] = ()
-
-
-class NodeView(View, frozen=True):
-    """A node."""
-
-    metadata: Metadata
-    spec: NodeSpec = NodeSpec()
-    status: NodeStatus = NodeStatus()
-
-    @property
-    def ready(self) -> bool:
-        """Whether condition Ready is True."""
-        condition = find_condition(self.status.conditions, "Ready")
-        return condition is not None and condition.status == "True"
-
-
-class LeaseSpec(View, frozen=True):
-    """When a lease was renewed."""
-
-    renew_time: str | None = None
-
-
-class LeaseView(View, frozen=True):
-    """A lease."""
-
-    spec: LeaseSpec = LeaseSpec()
 
 
 class QuotaSpec(View, frozen=True):

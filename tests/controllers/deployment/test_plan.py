@@ -4,7 +4,8 @@ from typing import Any
 import msgspec
 
 from windtunnel.controllers.deployment.plan import Plan, decide
-from windtunnel.controllers.views import DeploymentView, ReplicaSetView, find_condition
+from windtunnel.controllers.deployment.views import DeploymentView
+from windtunnel.controllers.views import ReplicaSetView, find_condition
 
 NOW = 1_800_000_000.0
 

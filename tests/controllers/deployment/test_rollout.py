@@ -12,7 +12,8 @@ from windtunnel.controllers.deployment.rollout import (
     scale,
     shrink_old,
 )
-from windtunnel.controllers.views import DeploymentView, ReplicaSetView
+from windtunnel.controllers.deployment.views import DeploymentView
+from windtunnel.controllers.views import ReplicaSetView
 
 
 def deployment(replicas: int, surge: int | str = 1, unavailable: int | str = 0) -> DeploymentView:

@@ -9,7 +9,8 @@ from windtunnel.controllers.deployment.sets import (
     revision_notes,
     template_hash,
 )
-from windtunnel.controllers.views import DeploymentView, ReplicaSetView
+from windtunnel.controllers.deployment.views import DeploymentView
+from windtunnel.controllers.views import ReplicaSetView
 
 REVISION = "deployment.kubernetes.io/revision"
 HISTORY = "deployment.kubernetes.io/revision-history"

@@ -12,13 +12,8 @@ from windtunnel.controllers.deployment.status import (
     seconds_left,
     status_tree,
 )
-from windtunnel.controllers.views import (
-    Condition,
-    DeploymentStatus,
-    DeploymentView,
-    ReplicaSetView,
-    find_condition,
-)
+from windtunnel.controllers.deployment.views import DeploymentStatus, DeploymentView
+from windtunnel.controllers.views import Condition, ReplicaSetView, find_condition
 from windtunnel.machinery.timestamp import time_text
 
 NOW = 1_800_000_000.0

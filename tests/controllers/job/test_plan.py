@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from windtunnel.controllers.job.backoff import Backoff
 from windtunnel.controllers.job.plan import Creation, Plan, decide
 from windtunnel.controllers.job.tally import FINALIZER
+from windtunnel.controllers.job.views import JobView
 from windtunnel.controllers.pods import AT_ONCE
-from windtunnel.controllers.views import JobView, PodView
+from windtunnel.controllers.views import PodView
 from windtunnel.machinery.timestamp import time_text
 
 NOW = 1_800_000_000.0

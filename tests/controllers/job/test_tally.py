@@ -3,7 +3,8 @@ from typing import Any
 import msgspec
 
 from windtunnel.controllers.job.tally import FINALIZER, Tally, all_failures, noted_number
-from windtunnel.controllers.views import JobView, PodView
+from windtunnel.controllers.job.views import JobView
+from windtunnel.controllers.views import PodView
 
 NOW = 1_800_000_000.0
 FAILURES = "batch.kubernetes.io/job-index-failure-count"

@@ -5,7 +5,8 @@ import pytest
 from tests.world import World
 
 from windtunnel.controllers.node.eviction import decide
-from windtunnel.controllers.views import Taint, Toleration
+from windtunnel.controllers.node.views import Taint
+from windtunnel.controllers.views import Toleration
 from windtunnel.machinery.tree import Key, Tree
 
 A, B = Taint(key="a", value="1", effect="NoExecute"), Taint(key="b", effect="NoExecute")

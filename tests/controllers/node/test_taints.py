@@ -4,7 +4,7 @@ from tests.world import World
 
 from windtunnel import controllers
 from windtunnel.controllers.node.taints import Zone, swap, unschedulable_keys
-from windtunnel.controllers.views import NodeView, Taint
+from windtunnel.controllers.node.views import NodeView, Taint
 from windtunnel.machinery.tree import Key
 
 SETTINGS = controllers.Settings()

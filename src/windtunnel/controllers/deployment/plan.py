@@ -38,12 +38,8 @@ from windtunnel.controllers.deployment.status import (
     judge,
     put_condition,
 )
-from windtunnel.controllers.views import (
-    DeploymentStatus,
-    DeploymentView,
-    ReplicaSetView,
-    find_condition,
-)
+from windtunnel.controllers.deployment.views import DeploymentStatus, DeploymentView
+from windtunnel.controllers.views import ReplicaSetView, find_condition
 from windtunnel.machinery.tree import Tree, encode
 
 _UNBOUNDED: Final = 2**31 - 1

@@ -18,11 +18,12 @@ from windtunnel.controllers.deployment.status import (
     seconds_left,
     status_tree,
 )
+from windtunnel.controllers.deployment.views import DeploymentView
 from windtunnel.controllers.ownership import claim, owner_reference
 from windtunnel.controllers.pods import namespace_is_going
 from windtunnel.controllers.replicaset import selector_of
 from windtunnel.controllers.sources import Sources
-from windtunnel.controllers.views import DeploymentView, PodView, ReplicaSetView, template_of
+from windtunnel.controllers.views import PodView, ReplicaSetView, template_of
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
 from windtunnel.machinery.errors import AlreadyExists, ApiError, NotFound
 from windtunnel.machinery.tree import Key, Tree

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from windtunnel.controllers.views import DeploymentView, ReplicaSetView, RollingUpdate
+from windtunnel.controllers.deployment.views import DeploymentView, RollingUpdate
+from windtunnel.controllers.views import ReplicaSetView
 
 
 @dataclass(slots=True)

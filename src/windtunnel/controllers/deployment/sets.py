@@ -12,8 +12,9 @@ from typing import Final
 import msgspec
 
 from windtunnel.controllers.deployment.rollout import Share
+from windtunnel.controllers.deployment.views import DeploymentView
 from windtunnel.controllers.ownership import owner_reference
-from windtunnel.controllers.views import DeploymentView, ReplicaSetView, template_of
+from windtunnel.controllers.views import ReplicaSetView, template_of
 from windtunnel.machinery.tree import Tree
 
 TEMPLATE_HASH: Final = "pod-template-hash"

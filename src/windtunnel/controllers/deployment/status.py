@@ -9,15 +9,10 @@ import msgspec
 
 from windtunnel.controllers.controller import unless_zero
 from windtunnel.controllers.deployment.rollout import Share, max_unavailable
+from windtunnel.controllers.deployment.views import DeploymentStatus, DeploymentView
 from windtunnel.controllers.pods import seconds
 from windtunnel.controllers.replicaset import FAILURE
-from windtunnel.controllers.views import (
-    Condition,
-    DeploymentStatus,
-    DeploymentView,
-    ReplicaSetStatus,
-    find_condition,
-)
+from windtunnel.controllers.views import Condition, ReplicaSetStatus, find_condition
 from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Tree
 

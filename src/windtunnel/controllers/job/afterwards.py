@@ -9,9 +9,10 @@ from windtunnel.client import Client
 from windtunnel.controllers.job.plan import is_finished
 from windtunnel.controllers.job.reconciler import RESOURCE, release
 from windtunnel.controllers.job.tally import FINALIZER
+from windtunnel.controllers.job.views import JobView
 from windtunnel.controllers.pods import seconds
 from windtunnel.controllers.sources import Sources
-from windtunnel.controllers.views import JobView, PodView
+from windtunnel.controllers.views import PodView
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
 from windtunnel.machinery.errors import NotFound
 from windtunnel.machinery.tree import Key

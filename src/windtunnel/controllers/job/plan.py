@@ -24,14 +24,9 @@ from windtunnel.controllers.job.tally import (
     all_failures,
     noted_number,
 )
+from windtunnel.controllers.job.views import JobStatus, JobView
 from windtunnel.controllers.pods import AT_ONCE, pick_victims, seconds
-from windtunnel.controllers.views import (
-    Condition,
-    JobStatus,
-    JobView,
-    PodView,
-    find_condition,
-)
+from windtunnel.controllers.views import Condition, PodView, find_condition
 from windtunnel.machinery.timestamp import time_text
 
 _LIMIT: Final = ("BackoffLimitExceeded", "Job has reached the specified backoff limit")

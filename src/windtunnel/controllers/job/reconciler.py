@@ -19,6 +19,7 @@ from windtunnel.controllers.job.backoff import Backoff
 from windtunnel.controllers.job.indexes import INDEX
 from windtunnel.controllers.job.plan import Creation, Plan, decide, is_finished
 from windtunnel.controllers.job.tally import FAILURE_COUNT, FINALIZER, IGNORED_COUNT
+from windtunnel.controllers.job.views import JobStatus, JobView, Uncounted
 from windtunnel.controllers.ownership import claim, follow_pods, owner_reference
 from windtunnel.controllers.pods import (
     PodControl,
@@ -28,7 +29,7 @@ from windtunnel.controllers.pods import (
 )
 from windtunnel.controllers.replicaset import selector_of
 from windtunnel.controllers.sources import Sources
-from windtunnel.controllers.views import JobStatus, JobView, PodView, Uncounted, template_of
+from windtunnel.controllers.views import PodView, template_of
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
 from windtunnel.machinery.errors import NotFound
 from windtunnel.machinery.tree import Key, Tree

@@ -12,7 +12,8 @@ import msgspec
 
 from windtunnel.controllers.job.indexes import index_of, parse_indexes
 from windtunnel.controllers.job.policy import Verdict, judge_failure
-from windtunnel.controllers.views import JobView, PodView
+from windtunnel.controllers.job.views import JobView
+from windtunnel.controllers.views import PodView
 
 FINALIZER: Final = "batch.kubernetes.io/job-tracking"
 FAILURE_COUNT: Final = "batch.kubernetes.io/job-index-failure-count"

@@ -11,8 +11,9 @@ from typing import Final
 
 from windtunnel.client import Client
 from windtunnel.client.events import Recorder, Subject
+from windtunnel.controllers.node.views import NodeView, Taint
 from windtunnel.controllers.sources import Sources
-from windtunnel.controllers.views import NodeView, PodView, Taint, Toleration
+from windtunnel.controllers.views import PodView, Toleration
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
 from windtunnel.machinery.errors import NotFound
 from windtunnel.machinery.timestamp import time_text

@@ -13,10 +13,11 @@ from typing import Final
 from windtunnel.client import Client
 from windtunnel.client.events import Recorder, Subject
 from windtunnel.controllers.controller import write_status
+from windtunnel.controllers.node.views import LeaseView, NodeView
 from windtunnel.controllers.pods import seconds
 from windtunnel.controllers.settings import Settings
 from windtunnel.controllers.sources import Sources
-from windtunnel.controllers.views import Condition, LeaseView, NodeView, PodView, find_condition
+from windtunnel.controllers.views import Condition, PodView, find_condition
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
 from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key

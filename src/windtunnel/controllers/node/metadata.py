@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from windtunnel.client import Client
+from windtunnel.controllers.node.views import NodeView
 from windtunnel.controllers.sources import Sources
-from windtunnel.controllers.views import NodeView
 from windtunnel.kernel import DONE, Result, WorkQueue
 from windtunnel.machinery.errors import NotFound
 from windtunnel.machinery.tree import Key

@@ -14,9 +14,10 @@ from typing import Final
 import msgspec
 
 from windtunnel.client import Client
+from windtunnel.controllers.node.views import NodeView, Taint
 from windtunnel.controllers.settings import Settings
 from windtunnel.controllers.sources import Sources
-from windtunnel.controllers.views import NodeView, Taint, find_condition
+from windtunnel.controllers.views import find_condition
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
 from windtunnel.machinery.errors import NotFound
 from windtunnel.machinery.timestamp import time_text
