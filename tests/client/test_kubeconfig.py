@@ -177,6 +177,36 @@ def test_a_file_that_someone_else_is_writing_is_waited_for_and_then_named(
         kubeconfig.add_context(tmp_path / "config", "windtunnel-a", OURS)
 
 
+def test_a_device_is_not_taken_for_a_file() -> None:
+    with pytest.raises(UsageError, match="kubeconfig /dev/null is not a file"):
+        kubeconfig.add_context(Path("/dev/null"), "windtunnel-a", OURS)
+
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_read_only_file_stays_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    file.touch(mode=0o444)
+
+    with pytest.raises(UsageError, match="it is read-only"):
+        kubeconfig.add_context(file, "windtunnel-a", OURS)
+
+    assert file.read_text() == ""
+    assert [entry.name for entry in tmp_path.iterdir()] == ["config"]
+
+
+def test_a_cluster_of_our_name_elsewhere_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    theirs = kubeconfig.entry("windtunnel-a", Connection("https://prod", token="secret"))
+    file.write_text(yaml.safe_dump(theirs))
+
+    with pytest.raises(UsageError, match=r"knows another cluster as windtunnel-a \(https://prod\)"):
+        kubeconfig.add_context(file, "windtunnel-a", OURS)
+    kubeconfig.remove_context(file, "windtunnel-a")
+
+    assert yaml.safe_load(file.read_text()) == theirs
+
+
 def only_user(**fields: object) -> dict[str, Any]:
     config = kubeconfig.entry("c", Connection("https://h"))
     config["users"][0]["user"] = fields

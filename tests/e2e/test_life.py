@@ -232,6 +232,85 @@ def test_two_clusters_cannot_share_a_data_folder(up: Up) -> None:
     one_sentence(refused, 4, "is in use by another cluster")
 
 
+def test_a_cluster_is_taken_up_again_where_its_data_is(up: Up) -> None:
+    home = up("--data-dir", "elsewhere")
+    home.client().create("pods", POD)
+    assert home.run("down").returncode == 0
+    stopped = json.loads(home.run("status", "-o", "json").stdout)
+    assert stopped["data"] == str(home.path / "elsewhere")
+
+    up()
+    assert home.client().get("pods", Key("default", "p"))
+    os.kill(home.process().pid, signal.SIGKILL)
+    while home.process().alive:
+        pass
+
+    up()
+    assert home.client().get("pods", Key("default", "p"))
+    purged = home.run("down", "--purge").stdout
+    assert f"Its data in {home.path / 'elsewhere'} is left as it is." in purged
+
+
+def test_data_that_has_moved_away_is_missed(up: Up) -> None:
+    home = up("--data-dir", "elsewhere")
+    home.run("down")
+    (home.path / "elsewhere").rename(home.path / "moved")
+
+    one_sentence(home.run("up", "--detach"), 4, "which is not there; say where it is with")
+
+    up("--data-dir", "moved")
+
+
+def no_database(data: Path) -> None:
+    (data / "windtunnel.db").unlink()
+
+
+def damaged_key(data: Path) -> None:
+    (data / "pki" / "sa.key").write_text("nonsense")
+
+
+DAMAGE = {
+    "the database": (no_database, "windtunnel.db is damaged: the cluster's objects are gone"),
+    "the key of the tokens": (damaged_key, "sa.key is damaged"),
+}
+
+
+@pytest.mark.parametrize(("damage", "said"), DAMAGE.values(), ids=DAMAGE)
+def test_damage_is_said_of(up: Up, damage: Callable[[Path], None], said: str) -> None:
+    home = up()
+    home.run("down")
+    damage(home.folder().default_data)
+
+    one_sentence(home.run("up", "--detach"), 4, said)
+
+
+def test_a_folder_that_is_no_clusters_is_left_alone(home: Home) -> None:
+    photos = home.path / "state" / "photos"
+    photos.mkdir()
+    (photos / "cat.jpg").touch()
+
+    one_sentence(home.run("down", "--name", "photos", "--purge"), 3, "there is no cluster photos")
+    one_sentence(home.run("up", "--detach", "--name", "photos"), 4, "(it holds cat.jpg)")
+    assert json.loads(home.run("list", "-o", "json").stdout) == []
+    assert [entry.name for entry in photos.iterdir()] == ["cat.jpg"]
+
+
+def test_a_cluster_that_stops_by_itself_leaves_word(up: Up) -> None:
+    home = up()
+    pod = home.client().create("pods", POD)
+    home.run("down")
+    with sqlite3.connect(home.folder().default_data / "windtunnel.db") as database:
+        database.execute("update versions set body = 'nonsense' where resource = 'pods'")
+
+    home.run("up", "--detach")
+    for _ in range(200):
+        status = json.loads(home.run("status", "-o", "json").stdout)
+        if status["state"] == "failed":
+            break
+    assert "a stored object is damaged" in status["why"], (status, pod)
+    one_sentence(home.run("ledger"), 3, "cluster default stopped by itself: ")
+
+
 MALFORMED = {
     "a kubeconfig that is no YAML": (["--kubeconfig"], "contexts: [", "is not YAML"),
     "a kubeconfig of another kind": (["--kubeconfig"], "kind: Pod", "its kind is Pod"),

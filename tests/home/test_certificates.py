@@ -77,13 +77,29 @@ def test_a_missing_file_is_made_anew(tmp_path: Path, name: str) -> None:
     assert (tmp_path / name).exists()
 
 
-def test_a_damaged_certificate_is_made_anew(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["ca.crt", "server.crt", "server.key", "admin.crt", "admin.key"])
+@pytest.mark.parametrize("other", ["nonsense", "ca.key"])
+def test_what_is_damaged_or_does_not_belong_is_made_anew(
+    tmp_path: Path, name: str, other: str
+) -> None:
     made = provide(tmp_path, NOW, "10.96.0.1")
-    made.server.write_text("nonsense")
+    beside = tmp_path / other
+    (tmp_path / name).write_bytes(beside.read_bytes() if beside.exists() else b"nonsense")
 
     provide(tmp_path, NOW, "10.96.0.1")
 
-    x509.load_pem_x509_certificate(made.server.read_bytes())
+    ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(made.server, made.server_key)
+    ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(made.admin, made.admin_key)
+
+
+def test_a_damaged_key_of_the_tokens_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    made = provide(tmp_path, NOW, "10.96.0.1")
+    made.accounts_key.write_text("nonsense")
+
+    with pytest.raises(DataError, match=r"sa\.key is damaged"):
+        provide(tmp_path, NOW, "10.96.0.1")
+
+    assert made.accounts_key.read_text() == "nonsense"
 
 
 def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from windtunnel.assembly.settings import PARTS, SERVICE_RANGE, Settings
 from windtunnel.client import kubeconfig
 from windtunnel.client.connection import Connection
 from windtunnel.errors import BrokenInvariant
-from windtunnel.home import Folder, Process, Ready, birth
+from windtunnel.home import Folder, Process, Ready, Storage, birth
 from windtunnel.home.certificates import Keyring
 from windtunnel.home.files import write_private
 from windtunnel.kernel import Loop, WallClock
@@ -51,7 +51,7 @@ class Cluster:
     def __init__(
         self,
         settings: Settings,
-        data: str,
+        storage: Storage | None,
         store: Store,
         clock: WallClock,
         keyring: Keyring,
@@ -59,7 +59,7 @@ class Cluster:
         log: Log,
     ) -> None:
         self._settings, self._store, self._keyring, self._log = settings, store, keyring, log
-        self._clock, self._data = clock, data
+        self._clock, self._storage = clock, storage
         self.loop = Loop(clock, self._report)
         self.core = Core(
             store,
@@ -89,6 +89,9 @@ class Cluster:
                 self._keyring.server, self._keyring.server_key, self._keyring.authority
             )
             address, port = await server.start(listener, tls)
+            if self._storage is not None:
+                self._store.flush()
+                self._storage.begin()
             if not ended.done():
                 self._introduce(folder, f"https://{address}:{port}", ready, held)
                 starting = asyncio.create_task(self._start_parts(server))
@@ -152,18 +155,19 @@ class Cluster:
         write_private(folder.kubeconfig, own.encode())
         held.callback(kubeconfig.remove_context, settings.kubeconfig, folder.context)
         kubeconfig.add_context(settings.kubeconfig, folder.context, connection)
+        data = "" if self._storage is None else str(self._storage.path)
         pid = os.getpid()
         process = Process(
             pid=pid,
             started=birth(pid),
             url=url,
             kubeconfig=str(settings.kubeconfig),
-            data=self._data,
+            data=data,
             without=sorted(settings.without),
         )
         held.callback(folder.forget_process)
         folder.write_process(process)
-        self._log.info("cluster", "serving", url=url, pid=pid, data=self._data or "ephemeral")
+        self._log.info("cluster", "serving", url=url, pid=pid, data=data or "ephemeral")
         ready(process)
 
     def _heed_signals(self, ended: asyncio.Future[signal.Signals]) -> None:

@@ -91,7 +91,7 @@ class Parts:
             )
         if "scheduler" not in without:
             self.scheduler = Scheduler(
-                clients("kube-scheduler"), loop, loop.clock, settings.scheduler, host=settings.host
+                clients("kube-scheduler"), loop, settings.scheduler, host=settings.host
             )
         if "nodes" not in without:
             self.nodes = played.PlayedNodes(clients("kwok"), loop, settings.nodes, chance=chance)

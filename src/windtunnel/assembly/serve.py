@@ -14,6 +14,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
 
+import msgspec
 import uvloop
 
 from windtunnel.apiserver.access.authentication import read_tokens
@@ -22,7 +23,7 @@ from windtunnel.assembly.cluster import Cluster
 from windtunnel.assembly.settings import PREFERRED_PORT, SERVICE_ADDRESS, Settings
 from windtunnel.client import kubeconfig
 from windtunnel.errors import ClusterError, DataError, UsageError
-from windtunnel.home import DATABASE, Folder, Ready, open_storage
+from windtunnel.home import Folder, Ready, Storage, open_storage
 from windtunnel.home.certificates import provide
 from windtunnel.kernel import WallClock
 from windtunnel.machinery.timestamp import micro_time_text
@@ -33,6 +34,7 @@ from windtunnel.telemetry import Log
 _ADDRESS: Final = "127.0.0.1"
 """Loopback only: the server is for trusted use on one's own machine."""
 _BACKLOG: Final = 2048
+_TOKENS_LIMIT: Final = 1 << 20
 _COMMITTER_TURN_SECONDS: Final = 0.0005
 """How long the deciding thread may keep the committer waiting for the interpreter."""
 
@@ -54,31 +56,43 @@ def serve(settings: Settings, ready: Ready, *, echo: bool = False) -> signal.Sig
     gc.disable()
     clock = WallClock()
     with ExitStack() as held:
-        kubeconfig.read(settings.kubeconfig)
+        folder = Folder(settings.name, settings.home)
+        known = kubeconfig.read(settings.kubeconfig)
+        kubeconfig.check(settings.kubeconfig, known, folder.context)
         tokens = _tokens(settings.token_file)
         if settings.flags:
             _judge_flags(settings)
-        folder = Folder(settings.name, settings.home)
         folder.create()
         held.callback(folder.hold().release)
         log = _log(folder, clock, held, echo=echo)
         listener = held.enter_context(_listen(settings.port))
-        data = None if settings.ephemeral else _storage(settings, folder, held)
-        keyring = provide((data or folder.path) / "pki", clock.now(), SERVICE_ADDRESS)
-        store = Store(_backend(data), clock)
+        storage = None if settings.ephemeral else _storage(settings, folder, held)
+        keys = (folder.path if storage is None else storage.path) / "pki"
+        keyring = provide(keys, clock.now(), SERVICE_ADDRESS)
+        store = Store(_backend(storage), clock)
         held.callback(store.close)
+        if storage is not None:
+            storage.check(store.revision)
         events = uvloop.new_event_loop()
         held.callback(events.close)
         sys.setswitchinterval(_COMMITTER_TURN_SECONDS)
-        place = "" if data is None else str(data)
-        cluster = Cluster(settings, place, store, clock, keyring, tokens, log)
         folder.remember_end("")
         try:
+            cluster = Cluster(settings, storage, store, clock, keyring, tokens, log)
             return events.run_until_complete(cluster.run(folder, listener, ready, held))
         except Exception as error:
+            why = _explained(error)
+            # A disk that is full must not hide why it ended.
             with suppress(DataError):
-                folder.remember_end(str(error) or type(error).__name__)
-            raise
+                folder.remember_end(str(why) or type(why).__name__)
+            raise why from error
+
+
+def _explained(error: Exception) -> Exception:
+    if isinstance(error, msgspec.DecodeError):
+        # Only what the store holds is read without a refusal for what cannot be read.
+        return DataError(f"the cluster stops: a stored object is damaged ({error})")
+    return error
 
 
 def _judge_flags(settings: Settings) -> None:
@@ -88,7 +102,7 @@ def _judge_flags(settings: Settings) -> None:
     part_settings(settings)
 
 
-def _storage(settings: Settings, folder: Folder, held: ExitStack) -> Path:
+def _storage(settings: Settings, folder: Folder, held: ExitStack) -> Storage:
     """Take the data folder: the one asked for, or the one in which the cluster's data has been."""
     before = folder.remembered().data
     if settings.data_dir is None and before and not Path(before).is_dir():
@@ -96,17 +110,21 @@ def _storage(settings: Settings, folder: Folder, held: ExitStack) -> Path:
             f"the data of cluster {folder.name} was in {before}, which is not there; "
             "say where it is with --data-dir"
         )
-    data = settings.data_dir or Path(before or folder.default_data)
-    held.callback(open_storage(data, folder.name).release)
-    folder.remember_data(data)
-    return data
+    storage = open_storage(settings.data_dir or Path(before or folder.default_data))
+    held.callback(storage.release)
+    folder.remember_data(storage.path)
+    return storage
 
 
 def _tokens(path: Path | None) -> dict[str, User]:
     if path is None:
         return {}
     try:
-        return read_tokens(path.read_text())
+        with path.open() as file:
+            text = file.read(_TOKENS_LIMIT + 1)
+        if len(text) > _TOKENS_LIMIT:
+            raise UsageError(f"token file {path} is larger than {_TOKENS_LIMIT} characters")
+        return read_tokens(text)
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not text"
         raise UsageError(f"cannot read token file {path}: {why}") from error
@@ -134,14 +152,14 @@ def _listen(port: int | None) -> socket.socket:
     raise ClusterError("there is no free port")
 
 
-def _backend(data: Path | None) -> Backend:
-    if data is None:
+def _backend(storage: Storage | None) -> Backend:
+    if storage is None:
         from windtunnel.store.memory import MemoryBackend
 
         return MemoryBackend()
     from windtunnel.store.sqlite import SqliteBackend
 
-    return SqliteBackend(data / DATABASE)
+    return SqliteBackend(storage.database)
 
 
 def _log(folder: Folder, clock: WallClock, held: ExitStack, *, echo: bool) -> Log:

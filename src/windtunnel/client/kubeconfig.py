@@ -3,7 +3,8 @@
 Everything that is not ours stays as it was: entries are told apart by name, unknown fields and the
 order are kept. What YAML does not carry through is lost (comments, anchors, quoting style), so a
 file is only rewritten when something in it really changes. Writing is atomic: a file of mode 600
-takes the place of the old one, under a lock that kubectl honours too (``<file>.lock``).
+takes the place of the old one, under a lock that kubectl honours too (``<file>.lock``). What is not
+a plain file, is read-only, or knows another cluster by our name is refused.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import base64
 import binascii
 import os
+import stat
 import tempfile
 import threading
 from collections.abc import Iterator
@@ -27,6 +29,8 @@ _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 LOCK_PATIENCE_SECONDS: Final = 5.0
+OWN_ADDRESS: Final = "https://127.0.0.1:"
+"""How the addresses of all our clusters begin."""
 
 
 def default_path() -> Path:
@@ -94,6 +98,8 @@ def read(path: Path) -> dict[str, Any]:
         UsageError: the file cannot be read or is no kubeconfig.
     """
     try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise UsageError(f"kubeconfig {path} is not a file")
         text = path.read_text()
     except FileNotFoundError:
         return {}
@@ -116,12 +122,30 @@ def add_context(path: Path, name: str, connection: Connection) -> None:
     """Put the context ``name`` into the file.
 
     Raises:
-        UsageError: the file cannot be read or written, or is no kubeconfig; it is left as it is.
+        UsageError: the file cannot be read or written, is no kubeconfig, or knows another cluster
+            by this name; it is left as it is.
     """
     addition = entry(name, connection)
     with _locked(path):
         config = read(path)
+        check(path, config, name)
         _replace(path, config, merged(config, addition))
+
+
+def check(path: Path, config: dict[str, Any], name: str) -> None:
+    """See that the file has no cluster of this name that is somebody else's.
+
+    Ours are served on this machine only; an address elsewhere is not one of ours.
+
+    Raises:
+        UsageError: it has one.
+    """
+    server = _server(config, name)
+    if server and not server.startswith(OWN_ADDRESS):
+        raise UsageError(
+            f"kubeconfig {path} knows another cluster as {name} ({server}); "
+            "rename that one, or choose another --name or --kubeconfig"
+        )
 
 
 def remove_context(path: Path, name: str) -> None:
@@ -134,6 +158,8 @@ def remove_context(path: Path, name: str) -> None:
         return
     with _locked(path):
         config = read(path)
+        if not _server(config, name).startswith(OWN_ADDRESS):
+            return
         _replace(path, config, without(config, name))
 
 
@@ -179,6 +205,14 @@ def _flaw(config: Any) -> str:
         items = config.get(section) or []
         if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
             return f"{section} is not a list of mappings"
+    return ""
+
+
+def _server(config: dict[str, Any], name: str) -> str:
+    """Return the address of the cluster of this name; "" where there is none."""
+    for item in config.get("clusters") or []:
+        if item.get("name") == name:
+            return str((item.get("cluster") or {}).get("server") or "")
     return ""
 
 
@@ -242,6 +276,8 @@ def _replace(path: Path, before: dict[str, Any], after: dict[str, Any]) -> None:
     # A link (to a file kept under version control, say) stays a link.
     target = path.resolve()
     try:
+        if target.exists() and not target.stat().st_mode & stat.S_IWUSR:
+            raise UsageError(f"cannot write kubeconfig {path}: it is read-only")
         handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
         try:
             with os.fdopen(handle, "w") as file:

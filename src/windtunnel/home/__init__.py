@@ -12,15 +12,15 @@ from windtunnel.home.folder import Folder, folders
 from windtunnel.home.lock import Lock
 from windtunnel.home.process import Process, birth
 from windtunnel.home.reach import find, reach, serving
-from windtunnel.home.storage import DATABASE, open_storage
+from windtunnel.home.storage import Storage, open_storage
 
 __all__ = [
-    "DATABASE",
     "Folder",
     "Lock",
     "Process",
     "Ready",
     "State",
+    "Storage",
     "birth",
     "describe",
     "detached",

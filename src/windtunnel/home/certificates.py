@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from cryptography import x509
+from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
@@ -82,7 +83,7 @@ def provide(folder: Path, now: float, service_address: str) -> Keyring:
         service_address: The first service address, at which pods know the API server.
 
     Raises:
-        DataError: the folder cannot be written.
+        DataError: the folder cannot be written, or the key of the tokens is damaged.
     """
     keyring, moment = Keyring(folder), datetime.fromtimestamp(now, UTC)
     try:
@@ -91,6 +92,12 @@ def provide(folder: Path, now: float, service_address: str) -> Keyring:
             _make(keyring, moment, service_address)
         if not keyring.accounts_key.exists():
             write_private(keyring.accounts_key, _key_pem(_key()))
+        elif _public(keyring.accounts_key) is None:
+            # Made anew, it would void every token that was ever given out.
+            raise DataError(
+                f"{keyring.accounts_key} is damaged: put the old one back, or delete it and with "
+                "it all tokens of service accounts"
+            )
     except OSError as error:
         raise DataError(f"cannot keep certificates in {folder}: {error.strerror}") from error
     return keyring
@@ -98,14 +105,22 @@ def provide(folder: Path, now: float, service_address: str) -> Keyring:
 
 def _usable(keyring: Keyring, now: datetime) -> bool:
     paths = (keyring.authority, keyring.server, keyring.admin)
-    keys = (keyring.server_key, keyring.admin_key)
     try:
         found = [x509.load_pem_x509_certificate(path.read_bytes()) for path in paths]
     except (FileNotFoundError, ValueError):
         return False
-    if not all(key.exists() for key in keys):
+    pairs = zip(found[1:], (keyring.server_key, keyring.admin_key), strict=True)
+    if any(certificate.public_key() != _public(key) for certificate, key in pairs):
         return False
     return all(certificate.not_valid_after_utc - RENEW_BEFORE > now for certificate in found)
+
+
+def _public(path: Path) -> object:
+    """Return the public half of a key; None where there is no key or it is damaged."""
+    try:
+        return serialization.load_pem_private_key(path.read_bytes(), None).public_key()
+    except (FileNotFoundError, ValueError, TypeError, UnsupportedAlgorithm):
+        return None
 
 
 def _make(keyring: Keyring, now: datetime, service_address: str) -> None:

@@ -1,7 +1,8 @@
 """The folder of a durable cluster's data, which need not be inside its state folder.
 
 It carries a marker with its format, so that neither a stranger's folder nor one of another version
-is ever written to, and a lock of its own: two clusters cannot share it.
+is ever written to, and a lock of its own: two clusters cannot share it. The marker also says that
+there was a first commit: from then on a database without content is damage, not a beginning.
 """
 
 from __future__ import annotations
@@ -20,11 +21,50 @@ MARKER: Final = "windtunnel.json"
 DATABASE: Final = "windtunnel.db"
 
 
-def open_storage(path: Path, cluster: str) -> Lock:
+class Storage:
+    """A data folder that is held by this process."""
+
+    def __init__(self, path: Path, lock: Lock, *, begun: bool) -> None:
+        self.path, self.database = path, path / DATABASE
+        self._lock, self._begun = lock, begun
+
+    def check(self, revision: int | None = None) -> None:
+        """See that what was once committed is still there.
+
+        Args:
+            revision: Up to where the database remembers; None: it is not yet open.
+
+        Raises:
+            DataError: it has lost everything.
+        """
+        if not self._begun:
+            return
+        try:
+            gone = self.database.stat().st_size == 0
+        except FileNotFoundError:
+            gone = True
+        if gone or revision == 0:
+            raise DataError(
+                f"{self.database} is damaged: the cluster's objects are gone from it; put it back, "
+                "with its -wal file if there was one, or choose another --data-dir"
+            )
+
+    def begin(self) -> None:
+        """Note that there was a first commit."""
+        if not self._begun:
+            self._begun = True
+            write_private(self.path / MARKER, _encoded(begun=True))
+
+    def release(self) -> None:
+        """Give the folder back."""
+        self._lock.release()
+
+
+def open_storage(path: Path) -> Storage:
     """Take a data folder for this process; a missing or empty one becomes ours.
 
     Raises:
-        DataError: the folder is foreign, of another version, unreadable, or in use.
+        DataError: the folder is foreign, of another version, unreadable, damaged, or in use.
     """
     marker = path / MARKER
     try:
@@ -36,8 +76,7 @@ def open_storage(path: Path, cluster: str) -> Lock:
                     f"{path} is not a Windtunnel data folder (it holds {content[0]}); "
                     "choose an empty one"
                 )
-            text = json.dumps({"format": FORMAT, "cluster": cluster}) + "\n"
-            write_private(marker, text.encode())
+            write_private(marker, _encoded(begun=False))
         found = json.loads(marker.read_text())
     except (FileExistsError, NotADirectoryError) as error:
         raise DataError(f"data folder {path} is not a folder") from error
@@ -48,10 +87,20 @@ def open_storage(path: Path, cluster: str) -> Lock:
     version = found.get("format") if isinstance(found, dict) else None
     if version != FORMAT:
         raise DataError(
-            f"data folder {path} has format {version}, this version reads {FORMAT}; "
+            f"data folder {path} has format {json.dumps(version)}, this version reads {FORMAT}; "
             "use the version that made it"
         )
     lock = Lock(path / "lock")
     if not lock.take():
         raise DataError(f"data folder {path} is in use by another cluster")
-    return lock
+    storage = Storage(path, lock, begun=bool(found.get("begun")))
+    try:
+        storage.check()
+    except DataError:
+        storage.release()
+        raise
+    return storage
+
+
+def _encoded(*, begun: bool) -> bytes:
+    return json.dumps({"format": FORMAT, "begun": begun}).encode() + b"\n"
