@@ -29,7 +29,7 @@ class Stage:
         account = {"metadata": {"name": "default", "namespace": "default"}}
         self.client.create("serviceaccounts", account)
         own = LocalClient(core, "system:kube-scheduler", "kube-scheduler")
-        self.scheduler = Scheduler(own, self.loop, self.clock, host="here")
+        self.scheduler = Scheduler(own, self.loop, host="here")
 
     def start(self) -> None:
         self.scheduler.start()

@@ -13,7 +13,7 @@ from typing import Final
 
 from windtunnel.client import Client
 from windtunnel.fleet import PodView
-from windtunnel.kernel import Clock, Loop, Parked, Ticket
+from windtunnel.kernel import Loop, Parked, Ticket
 from windtunnel.machinery.change import Change
 from windtunnel.machinery.errors import ApiError
 from windtunnel.scheduler import words
@@ -37,14 +37,13 @@ class Scheduler:
         self,
         client: Client,
         loop: Loop,
-        clock: Clock,
         configuration: Configuration | None = None,
         *,
         host: str | None = None,
     ) -> None:
-        self.engine = Engine(configuration or read_configuration(), clock)
+        self.engine = Engine(configuration or read_configuration(), loop.clock)
         self._client, self._loop = client, loop
-        self._writer = Writer(client, clock, os.uname().nodename if host is None else host)
+        self._writer = Writer(client, loop.clock, os.uname().nodename if host is None else host)
         self._unknown = set(WATCHED)
         """Resources whose present state has not been delivered in full."""
         self._stops: list[Callable[[], None]] = []

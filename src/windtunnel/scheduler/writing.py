@@ -1,37 +1,32 @@
 """Carries attempts out through a client: bindings, conditions, evictions, events.
 
-What is written is the real scheduler's, field for field. Event names carry a rising number of
-nanoseconds, so that two events of one moment do not collide; the same event again becomes a series.
+What is written is the real scheduler's, field for field.
 
-Source: kube-scheduler v1.36 and the events.k8s.io/v1 recorder of client-go.
+Source: kube-scheduler v1.36.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Final
 
+from windtunnel.client.event_series import EventSeries
+from windtunnel.client.events import Subject
 from windtunnel.client.protocol import Client, Write
 from windtunnel.fleet import PodView
 from windtunnel.kernel import Clock, Parked
 from windtunnel.machinery.errors import ApiError
-from windtunnel.machinery.timestamp import micro_time_text, time_text
+from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.scheduler import words
 from windtunnel.scheduler.turn import Attempt
-
-_EVENTS: Final = "events.events.k8s.io"
-_SERIES_KEPT: Final = 4096
 
 
 class Writer:
     """Writes what attempts say, as one scheduler."""
 
     def __init__(self, client: Client, clock: Clock, host: str) -> None:
-        self._client, self._clock, self._host = client, clock, host
-        self._nanos = 0
-        self._told: OrderedDict[tuple[str, str, str], tuple[Key, bool]] = OrderedDict()
+        self._client, self._clock = client, clock
+        self._events = EventSeries(clock, host)
 
     def bind(self, attempts: Sequence[Attempt]) -> list[tuple[Attempt, Exception]]:
         """Bind placed pods and tell of it; returns those that could not be bound, and why."""
@@ -119,39 +114,16 @@ class Writer:
         self, pod: PodView, note: words.Note, related: PodView | None = None
     ) -> Write | None:
         """Return the write that tells of ``note``; None where a series says it already."""
-        same = (str(pod.key), pod.revision, note.reason)
-        known = self._told.get(same)
-        now = self._clock.now()
-        if known is not None:
-            key, in_series = known
-            self._told[same] = (key, True)
-            if in_series:
-                return None
-            series = {"count": 2, "lastObservedTime": micro_time_text(now)}
-            return Write("patch", _EVENTS, key, {"series": series})
-        self._nanos = max(self._nanos + 1, int(now * 1e9))
-        key = Key(pod.key.namespace, f"{pod.key.name}.{self._nanos:x}")
-        self._told[same] = (key, False)
-        if len(self._told) > _SERIES_KEPT:
-            self._told.popitem(last=False)
-        event: Tree = {
-            "apiVersion": "events.k8s.io/v1",
-            "kind": "Event",
-            "metadata": {"name": key.name, "namespace": key.namespace},
-            "eventTime": micro_time_text(now),
-            "reportingController": pod.scheduler,
-            "reportingInstance": f"{pod.scheduler}-{self._host}",
-            "action": note.action,
-            "reason": note.reason,
-            "regarding": _reference(pod),
-            "note": note.text,
-            "type": note.type,
-        }
-        if related is not None:
-            event["reportingController"] = related.scheduler
-            event["reportingInstance"] = f"{related.scheduler}-{self._host}"
-            event["related"] = _reference(related)
-        return Write("create", _EVENTS, key, event)
+        teller = related or pod
+        return self._events.write_of(
+            _subject(pod),
+            note.reason,
+            note.text,
+            action=note.action,
+            controller=teller.scheduler,
+            type_=note.type,
+            related=None if related is None else _subject(related),
+        )
 
 
 def _again(writer: Writer, write: Write) -> Callable[[], None]:
@@ -171,12 +143,6 @@ def _status(key: Key, status: Tree) -> Write:
     return Write("patch_status", "pods", key, {"status": status})
 
 
-def _reference(pod: PodView) -> Tree:
-    return {
-        "kind": "Pod",
-        "namespace": pod.key.namespace,
-        "name": pod.key.name,
-        "uid": pod.uid,
-        "apiVersion": "v1",
-        "resourceVersion": pod.revision,
-    }
+def _subject(pod: PodView) -> Subject:
+    key = pod.key
+    return Subject("Pod", key.name, key.namespace, pod.uid, resource_version=pod.revision)
