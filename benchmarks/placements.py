@@ -8,8 +8,9 @@ rotation and tie-break are exact. ``--shapes`` takes turns between so many shape
 """
 
 import argparse
-from dataclasses import replace
 from time import perf_counter
+
+from msgspec.structs import replace
 
 from windtunnel.fleet import Fleet, PodView, read_node
 from windtunnel.machinery.tree import Key, Tree, encode

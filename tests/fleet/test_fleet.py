@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import numpy as np
 import pytest
@@ -162,6 +163,32 @@ def test_check_notices_a_wrong_number() -> None:
 
     with pytest.raises(BrokenInvariant, match="load"):
         made.check()
+
+
+LATER = {
+    "nothing": {},
+    "labels": {"labels": {"app": "1"}},
+    "labels and anti-affinity": {"labels": {"app": "1"}, "affinity": ANTI},
+    "requests": {"requests": gpus(2)},
+    "another node": {"node": "b"},
+    "a port": {"containers": [{"name": "main", "ports": [{"hostPort": 80}]}]},
+    "going": {"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}},
+}
+
+
+@pytest.mark.parametrize("kept", LATER.values(), ids=LATER)
+def test_a_pod_that_changes_in_place_is_counted_as_it_is(kept: dict[str, Any]) -> None:
+    made = fleet(node("a"), node("b"), pods=(pod("p", node="a", requests=gpus(1)),))
+    made.place(pod("q"), "a")
+    made.count(QUERY)
+    mark = made.mark()
+    later = pod("p", **({"node": "a", "requests": gpus(1)} | kept))
+
+    made.place(later, later.node)
+
+    assert made.placed(later.key) is later
+    assert bool(made.touched_since(mark)) == bool(kept)
+    made.check()
 
 
 Move = tuple[int, str | None] | str

@@ -34,7 +34,7 @@ def test_a_renewed_pod_left_and_came_again() -> None:
     made = residents()
     later = pod("b", priority=1)
 
-    made.renew(PODS[1], later, "n")
+    assert made.renew(PODS[1], later) == "n"
 
     assert names(made) == ["a", "d", "c", "b"]
     assert made.get(later.key) == (later, "n")

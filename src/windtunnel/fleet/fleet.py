@@ -275,16 +275,32 @@ class Fleet:
         self._arrange()
         before = self._residents.get(pod.key)
         if before is not None:
-            known, at = before
-            same = at == node and known.shape is pod.shape
-            if same and known.terminating is pod.terminating and self._trials.steps is None:
-                self._residents.renew(known, pod, node)  # no number changes
+            if self._trials.steps is None and before[1] == node and self._renew(before[0], pod):
                 return
             self.remove(pod.key)
         self._residents.put(pod, node)
         self._move(pod, node, 1)
         if self._trials.steps is not None:
             self._trials.steps.append(partial(self._unplace, pod, node))
+
+    def _renew(self, known: PodView, pod: PodView) -> bool:
+        """Let a pod that takes what it took learn its later self; says whether it does."""
+        was, now = known.shape, pod.shape
+        if was is now:
+            counts_alike = known.terminating is pod.terminating
+        elif was.requests == now.requests and was.nonzero == now.nonzero:
+            if was.host_ports != now.host_ports:
+                return False
+            counts_alike = False
+        else:
+            return False
+        node = self._residents.renew(known, pod)
+        row = self._row_of.get(node)
+        if not counts_alike and row is not None:
+            self._tally.move(known, row, -1)
+            self._tally.move(pod, row, 1)
+            self._touch(row)
+        return True
 
     def remove(self, key: Key) -> PodView | None:
         """Take a pod off its node; returns it, or None where it is on none."""
@@ -414,6 +430,9 @@ class Fleet:
         else:
             self._columns.load[row] -= vector
         self._tally.move(pod, row, by)
+        self._touch(row)
+
+    def _touch(self, row: int) -> None:
         touched = self._touched
         touched.append(row)
         if len(touched) > _TOUCHES_KEPT:

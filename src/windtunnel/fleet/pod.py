@@ -5,7 +5,6 @@ The reader interns shapes: the same ``Shape`` object for equal demands.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -18,9 +17,8 @@ from windtunnel.machinery.tree import Key
 _encoder = msgspec.json.Encoder()
 
 
-@dataclass(frozen=True, slots=True)
-class PodView:
-    """One pod: who it is, and the shape it shares."""
+class PodView(msgspec.Struct, frozen=True, gc=False):
+    """One pod: who it is, and the shape it shares. A struct, for one is made at every change."""
 
     key: Key
     uid: str
@@ -38,7 +36,7 @@ class PodView:
     has_claims: bool = False
     owner: tuple[str, str, str] | None = None
     """API version, kind and name of the controlling owner."""
-    conditions: tuple[Condition, ...] = field(default=(), repr=False)
+    conditions: tuple[Condition, ...] = ()
     revision: str = ""
     generation: int = 0
 

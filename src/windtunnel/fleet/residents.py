@@ -63,12 +63,14 @@ class Residents:
         else:
             on.append(pod)
 
-    def renew(self, known: PodView, pod: PodView, node: str) -> None:
-        """Replace a pod by its later self: it leaves and comes again."""
+    def renew(self, known: PodView, pod: PodView) -> str:
+        """Replace a pod by its later self: it leaves and comes again. Returns its node."""
+        node = self._where[pod.key][1]
         on = self._on[node]
         on[_place(on, known)] = on[-1]
         on[-1] = pod
         self._where[pod.key] = (pod, node)
+        return node
 
 
 def _place(on: list[PodView], pod: PodView) -> int:

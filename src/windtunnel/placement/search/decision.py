@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+import msgspec
+
 from windtunnel.machinery.tree import Key
 from windtunnel.placement.judgement import Refusal
 from windtunnel.placement.verdict import Code
@@ -52,9 +54,8 @@ class Scores:
     total: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """One search for a node."""
+class Decision(msgspec.Struct, frozen=True):
+    """One search for a node. A struct, for one is made for every pod."""
 
     pod: Key
     node: str
