@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from tests.apiserver.api import Api, config, obj
-from windtunnel.apiserver.request import Reply
+from windtunnel.machinery.admission import Act, Panel, Petition, Reply
+from windtunnel.machinery.tree import decode
 
 GPU = "nvidia.com/gpu"
 TABLE_OF_PRIORITIES = "/apis/scheduling.k8s.io/v1/priorityclasses"
@@ -470,3 +471,32 @@ def test_a_policy_in_cel_warns_that_it_is_not_enforced(api: Api) -> None:
 
     assert answer.status == 201
     assert any("not enforced here" in value for _, value in answer.headers)
+
+
+class OnlyNamed:
+    """A rule as another room would write it: it changes, and refuses."""
+
+    def concerns(self, act: Act) -> bool:
+        return act.resource == "configmaps" and act.operation == "CREATE"
+
+    def mutate(self, petition: Petition) -> None:
+        assert petition.new is not None
+        petition.new["metadata"]["labels"] = {"by": petition.user.name}
+
+    def judge(self, petition: Petition) -> None:
+        petition.warn("looked at")
+        if petition.name == "bad":
+            raise petition.refusal("not that name")
+
+
+def test_rules_of_other_rooms_have_their_say() -> None:
+    rule = OnlyNamed()
+    api = Api(plugins=lambda _: Panel(mutators=[rule], judges=[rule]))
+    path = f"{api.namespace()}/configmaps"
+
+    made = api.answer("POST", path, obj("v1", "ConfigMap", "good"))
+    assert decode(made.body)["metadata"]["labels"] == {"by": "admin"}
+    assert ("warning", '299 - "looked at"') in [(k.lower(), v) for k, v in made.headers]
+    assert api.refused("POST", path, obj("v1", "ConfigMap", "bad")) == (
+        403, 'configmaps "bad" is forbidden: not that name',
+    )  # fmt: skip

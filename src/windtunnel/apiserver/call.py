@@ -12,9 +12,10 @@ from typing import Any, Final
 
 from windtunnel.apiserver.forms.negotiation import Form
 from windtunnel.apiserver.mint import Mint
-from windtunnel.apiserver.request import Ask, Reply, Request, User
+from windtunnel.apiserver.request import Request
 from windtunnel.apiserver.routes import Route
 from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.admission import Act, Ask, Operation, Petition, Reply, Spoken, User
 from windtunnel.machinery.names import SUFFIX_LENGTH
 from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Tree
@@ -72,12 +73,8 @@ class Call:
 
     def generated_name(self, base: str) -> str:
         """Return the name made from a generateName."""
-        return base[:_LONGEST_BASE] + self.suffix("name")
-
-    def suffix(self, purpose: str) -> str:
-        """Return a random end of a name, always the same for one purpose."""
-        tail: str = self.once(f"{purpose}-suffix", self.mint.suffix)
-        return tail
+        tail: str = self.once("suffix", self.mint.suffix)
+        return base[:_LONGEST_BASE] + tail
 
     def warn(self, text: str) -> None:
         """Tell the client something that is no refusal; the same text only once."""
@@ -95,24 +92,40 @@ class Call:
             raise ReplyWanted(ask)
         return reply
 
+    def petition(
+        self,
+        operation: Operation,
+        name: str,
+        new: Tree | None,
+        old: Tree | None,
+        options: Tree,
+        subresource: str = "",
+    ) -> Petition:
+        """Return this write as the rules of admission see it."""
+        kind = self.kind
+        return Petition(
+            act=act_of(kind, operation, subresource),
+            name=name,
+            namespace=self.namespace,
+            new=new,
+            old=old,
+            user=self.user,
+            options=options,
+            warn=self.warn,
+            ask=self.reply_to,
+            once=self.once,
+            dry_run=self.dry_run,
+            trusted=self.trusted,
+        )
 
-@dataclass(slots=True)
-class Attempt:
-    """One write, as admission sees it. Mutating rules change ``new`` in place."""
 
-    operation: str
-    """CREATE, UPDATE, DELETE or CONNECT."""
-    call: Call
-    kind: Kind
-    name: str
-    namespace: str
-    new: Tree | None
-    old: Tree | None
-    subresource: str = ""
-    options: Tree = field(default_factory=dict)
-    """The CreateOptions, UpdateOptions, PatchOptions or DeleteOptions of the request."""
-
-    @property
-    def dry_run(self) -> bool:
-        """Whether nothing may come of it."""
-        return self.call.dry_run
+def act_of(kind: Kind, operation: Operation, subresource: str = "") -> Act:
+    """Return a sort of write to objects of a kind."""
+    spoken = Spoken(kind.group, kind.version, kind.kind)
+    if subresource and subresource != "status":
+        part = kind.subresources.get(subresource)
+        if part is not None:
+            spoken = Spoken(part.group, part.version, part.kind)
+    return Act(
+        operation, kind.group, kind.version, kind.plural, kind.namespaced, spoken, subresource
+    )

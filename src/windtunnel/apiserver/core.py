@@ -7,7 +7,7 @@ fit in.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from windtunnel.apiserver.access.authentication import Authenticator, impersonated
@@ -16,7 +16,7 @@ from windtunnel.apiserver.access.rbac import Rbac
 from windtunnel.apiserver.access.reviews import Reviews
 from windtunnel.apiserver.access.token_requests import TokenRequests
 from windtunnel.apiserver.access.tokens import Signer
-from windtunnel.apiserver.admission import Admission, plugins
+from windtunnel.apiserver.admission import Chain, builtin_panel
 from windtunnel.apiserver.bootstrap import bootstrap
 from windtunnel.apiserver.call import Call, ReplyWanted
 from windtunnel.apiserver.changes import Changes
@@ -27,7 +27,7 @@ from windtunnel.apiserver.describing.server_paths import ServerPaths
 from windtunnel.apiserver.forms.negotiation import Form, accepted
 from windtunnel.apiserver.forms.rendering import Tables, refusal_answer, text_answer
 from windtunnel.apiserver.mint import Mint, live_mint
-from windtunnel.apiserver.request import BODY_LIMIT, Answer, Outcome, Request, User
+from windtunnel.apiserver.request import BODY_LIMIT, Answer, Outcome, Request
 from windtunnel.apiserver.routes import Route, parse
 from windtunnel.apiserver.subresources.binding import Binding
 from windtunnel.apiserver.subresources.evicting import Evicting
@@ -44,6 +44,7 @@ from windtunnel.apiserver.verbs.writing import Writing
 from windtunnel.kernel.clock import Clock
 from windtunnel.kinds.served.kind import Kind
 from windtunnel.kinds.served.registry import Catalogue
+from windtunnel.machinery.admission import Panel, User
 from windtunnel.machinery.errors import (
     ApiError,
     MethodNotAllowed,
@@ -76,6 +77,7 @@ class Core:
         service_range: str = "10.96.0.0/16",
         extended_resource_toleration: bool = False,
         mint: Mint | None = None,
+        plugins: Callable[[Core], Panel] | None = None,
     ) -> None:
         """Wire the API server and write the start-up objects that are missing.
 
@@ -87,6 +89,8 @@ class Core:
             tokens: Static bearer tokens.
             service_range: From which services get their addresses.
             extended_resource_toleration: Whether that admission plugin is on.
+            plugins: Makes the admission rules of other rooms; the core it is handed cannot be
+                asked anything yet.
             mint: Makes uids and random ends of names; None: as a live cluster does.
         """
         signer = signer or Signer.generate()
@@ -97,22 +101,24 @@ class Core:
         rbac = Rbac(store)
         self.authenticator = Authenticator(tokens or {}, signer, self._find)
         self._authorizer = Authorizer(rbac)
-        self.admission = Admission(
-            plugins(
+        chain = Chain(
+            builtin_panel(
                 store,
                 self._authorizer,
                 rbac,
+                self.mint,
                 service_range=service_range,
                 extended_resource_toleration=extended_resource_toleration,
+                others=plugins(self) if plugins is not None else Panel(),
             )
         )
         self._tables = Tables(self.objects)
         self.customs = Customs(store, catalogue, clock)
         self.reading = Reading(self.objects, self._tables)
         self.watching = Watching(self.objects, self._tables, clock)
-        self.writing = Writing(self.objects, self.admission)
+        self.writing = Writing(self.objects, chain)
         self.patching = Patching(self.objects, self.writing)
-        self.deleting = Deleting(self.objects, self.admission)
+        self.deleting = Deleting(self.objects, chain)
         self.binding = Binding(self.objects, catalogue.by_resource("pods"))
         self.evicting = Evicting(self.objects, self.reading, self.deleting, catalogue)
         self._verbs = Verbs(

@@ -16,7 +16,7 @@ from windtunnel.apiserver.core import Core
 from windtunnel.apiserver.forms.negotiation import Form
 from windtunnel.apiserver.forms.options import DeleteOptions
 from windtunnel.apiserver.forms.selection import Selection, select
-from windtunnel.apiserver.request import Ask, Reply, Request, User
+from windtunnel.apiserver.request import Request
 from windtunnel.apiserver.routes import Route
 from windtunnel.apiserver.verbs.ownership import ignored
 from windtunnel.apiserver.verbs.patching import STATUS_FIELDS
@@ -27,6 +27,7 @@ from windtunnel.client.protocol import ChangeType
 from windtunnel.errors import BrokenInvariant
 from windtunnel.kernel import Parked
 from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.admission import Ask, Reply, User
 from windtunnel.machinery.apply import apply_patch
 from windtunnel.machinery.errors import ApiError, NotFound
 from windtunnel.machinery.patches import merge_patch, strategic_patch

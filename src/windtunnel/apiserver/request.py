@@ -12,29 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
+from windtunnel.machinery.admission import Ask, Reply, User
+
 BODY_LIMIT: Final = 3_145_728
 """A longer body is refused once it is known who asks; the edge hands over at most a byte more."""
-
-
-@dataclass(frozen=True, slots=True)
-class User:
-    """Who asks."""
-
-    name: str
-    groups: tuple[str, ...] = ()
-    uid: str = ""
-    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What came back from outside for one Ask: a body, or why there is none."""
-
-    status: int = 200
-    body: bytes = b""
-    error: str = ""
-    """In words, when the call failed (``connection refused``); "" when it was answered."""
-    timed_out: bool = False
 
 
 @dataclass(slots=True)
@@ -77,21 +58,6 @@ class Answer:
     content_type: str = "application/json"
     headers: list[tuple[str, str]] = field(default_factory=list)
     revision: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """A call that must be made outside before the request can go on."""
-
-    key: str
-    """Where the reply belongs in ``request.answers``."""
-    url: str
-    body: bytes
-    ca: bytes = b""
-    """PEM of the authority that signed the server's certificate; b"": the machine's own."""
-    timeout_seconds: float = 10.0
-    server_name: str = ""
-    """Whom the server's certificate must name where that is not the URL's host (a Service)."""
 
 
 @dataclass(frozen=True, slots=True)

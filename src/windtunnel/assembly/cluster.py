@@ -23,7 +23,6 @@ from windtunnel.apiserver.access.tokens import Signer
 from windtunnel.apiserver.core import Core
 from windtunnel.apiserver.edge import Certificates, Server
 from windtunnel.apiserver.inprocess import LocalClient
-from windtunnel.apiserver.request import User
 from windtunnel.assembly.drive import Drive
 from windtunnel.assembly.settings import PARTS, SERVICE_RANGE, Settings
 from windtunnel.client import kubeconfig
@@ -34,6 +33,7 @@ from windtunnel.home.certificates import Keyring
 from windtunnel.home.files import write_private
 from windtunnel.kernel import Loop, WallClock
 from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
+from windtunnel.machinery.admission import User
 from windtunnel.machinery.tree import Key
 from windtunnel.store import Store
 from windtunnel.telemetry import Log

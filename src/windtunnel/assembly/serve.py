@@ -18,7 +18,6 @@ import msgspec
 import uvloop
 
 from windtunnel.apiserver.access.authentication import read_tokens
-from windtunnel.apiserver.request import User
 from windtunnel.assembly.cluster import Cluster
 from windtunnel.assembly.settings import PREFERRED_PORT, SERVICE_ADDRESS, Settings
 from windtunnel.client import kubeconfig
@@ -26,6 +25,7 @@ from windtunnel.errors import ClusterError, DataError, UsageError
 from windtunnel.home import Folder, Ready, Storage, open_storage
 from windtunnel.home.certificates import provide
 from windtunnel.kernel import WallClock
+from windtunnel.machinery.admission import User
 from windtunnel.machinery.timestamp import micro_time_text
 from windtunnel.store import Store
 from windtunnel.store.backend import Backend

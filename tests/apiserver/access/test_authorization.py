@@ -5,8 +5,8 @@ from tests.apiserver.api import Api
 
 from windtunnel.apiserver.access.authorization import Authorizer, asked_by, refusal
 from windtunnel.apiserver.access.rbac import Asked, Rbac, Rule
-from windtunnel.apiserver.request import User
 from windtunnel.apiserver.routes import parse
+from windtunnel.machinery.admission import User
 from windtunnel.machinery.errors import Forbidden
 
 MASTER = User("m", ("system:masters",))

@@ -4,7 +4,7 @@ import pytest
 from tests.apiserver.api import Api
 
 from windtunnel.apiserver.access.rbac import Asked, Rbac, Rule, covers
-from windtunnel.apiserver.request import User
+from windtunnel.machinery.admission import User
 
 PODS = Rule(("get", "list"), ("",), ("pods",))
 CASES = {

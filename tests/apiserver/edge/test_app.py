@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from windtunnel.apiserver.request import BODY_LIMIT, Answer, Ask, Outcome, Reply, Request
+from windtunnel.apiserver.request import BODY_LIMIT, Answer, Outcome, Request
 from windtunnel.errors import BrokenInvariant
+from windtunnel.machinery.admission import Ask, Reply
 from windtunnel.machinery.errors import NotFound
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from windtunnel.apiserver.edge.asks import Asks, call
-from windtunnel.apiserver.request import Ask, Reply
 from windtunnel.home.certificates import Keyring, provide
 from windtunnel.kernel import WallClock
+from windtunnel.machinery.admission import Ask, Reply
 
 
 class Hook(BaseHTTPRequestHandler):

@@ -16,8 +16,9 @@ import msgspec
 import pytest
 
 from windtunnel.apiserver.edge.protocol import CertificateProtocol
-from windtunnel.apiserver.request import Answer, Ask, Outcome, Request
+from windtunnel.apiserver.request import Answer, Outcome, Request
 from windtunnel.kernel import VirtualClock
+from windtunnel.machinery.admission import Ask
 from windtunnel.machinery.tree import Key
 from windtunnel.store import Store, Version
 from windtunnel.store.sqlite import SqliteBackend

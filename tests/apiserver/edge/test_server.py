@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from windtunnel.apiserver.edge import Server
-from windtunnel.apiserver.request import Answer, Ask, Outcome, Request
+from windtunnel.apiserver.request import Answer, Outcome, Request
 from windtunnel.kernel import VirtualClock
+from windtunnel.machinery.admission import Ask
 from windtunnel.store import Store
 from windtunnel.store.memory import MemoryBackend
 

@@ -13,7 +13,8 @@ from dataclasses import replace
 from typing import Final
 
 from windtunnel.apiserver.access.tokens import Signer
-from windtunnel.apiserver.request import Request, User
+from windtunnel.apiserver.request import Request
+from windtunnel.machinery.admission import User
 from windtunnel.machinery.errors import Unauthorized
 from windtunnel.machinery.tree import Key, Tree, dig
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from windtunnel.apiserver.access.authentication import MASTERS
 from windtunnel.apiserver.access.rbac import GROUP, Asked, Rbac, Rule, quoted
-from windtunnel.apiserver.request import User
 from windtunnel.apiserver.routes import Route
+from windtunnel.machinery.admission import User
 from windtunnel.machinery.errors import Forbidden, details_of
 
 

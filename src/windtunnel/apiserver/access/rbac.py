@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from windtunnel.apiserver.request import User
+from windtunnel.machinery.admission import User
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.store import Store, Version
 

@@ -12,8 +12,9 @@ from windtunnel.apiserver.access.authorization import Authorizer
 from windtunnel.apiserver.access.rbac import Asked
 from windtunnel.apiserver.call import Call
 from windtunnel.apiserver.forms.rendering import answer
-from windtunnel.apiserver.request import Answer, User
+from windtunnel.apiserver.request import Answer
 from windtunnel.apiserver.verbs.validation import read_body
+from windtunnel.machinery.admission import User
 from windtunnel.machinery.errors import BadRequest, Invalid
 from windtunnel.machinery.tree import Tree
 from windtunnel.machinery.violations import Violation, invalid

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from windtunnel.apiserver.call import Attempt
 from windtunnel.kinds.rules.resource_names import is_extended
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.admission import Act, Petition
 
 
 class ExtendedResourceToleration:
     """Adds a toleration for each extended resource that a pod requests."""
 
-    def concerns(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def concerns(self, act: Act) -> bool:
         """Creates and updates of pods."""
-        return kind.resource == "pods" and operation in ("CREATE", "UPDATE") and not subresource
+        return (
+            act.resource == "pods" and act.operation in ("CREATE", "UPDATE") and not act.subresource
+        )
 
-    def mutate(self, attempt: Attempt) -> None:
+    def mutate(self, petition: Petition) -> None:
         """Add the tolerations, in order of the resources' names."""
-        if attempt.new is None:
+        if petition.new is None:
             return
-        spec = attempt.new["spec"]
+        spec = petition.new["spec"]
         asked = {
             name
             for field in ("containers", "initContainers")
@@ -33,6 +34,3 @@ class ExtendedResourceToleration:
                 tolerations = [*tolerations, toleration]
         if tolerations:
             spec["tolerations"] = tolerations
-
-    def judge(self, attempt: Attempt) -> None:
-        """Nothing is left to judge."""

@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from windtunnel.apiserver.admission.chain import forbid
-from windtunnel.apiserver.call import Attempt
 from windtunnel.kinds.pod.requests import Amounts, amounts, container_amounts
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.admission import Act, Petition
 from windtunnel.machinery.quantity import Quantity, parse
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.store import Store
@@ -26,10 +24,10 @@ class LimitRanger:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def concerns(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def concerns(self, act: Act) -> bool:
         """Creates of pods and claims."""
-        limited = kind.resource in ("pods", "persistentvolumeclaims")
-        return limited and operation == "CREATE" and not subresource
+        limited = act.resource in ("pods", "persistentvolumeclaims")
+        return limited and act.operation == "CREATE" and not act.subresource
 
     def _ranges(self, namespace: str) -> list[list[Tree]]:
         if not self._store.count("limitranges", namespace):
@@ -39,34 +37,34 @@ class LimitRanger:
             for version in self._store.list("limitranges", namespace)
         ]
 
-    def mutate(self, attempt: Attempt) -> None:
+    def mutate(self, petition: Petition) -> None:
         """Set default requests and limits of containers."""
-        if attempt.kind.resource != "pods" or attempt.new is None:
+        if petition.act.resource != "pods" or petition.new is None:
             return
-        for items in self._ranges(attempt.namespace):
+        for items in self._ranges(petition.namespace):
             requests: Tree = {}
             limits: Tree = {}
             for item in items:
                 if item.get("type") == "Container":
                     requests.update(item.get("defaultRequest") or {})
                     limits.update(item.get("default") or {})
-            said = _fill(attempt.new["spec"], requests, limits)
+            said = _fill(petition.new["spec"], requests, limits)
             if said:
-                annotations = attempt.new["metadata"].setdefault("annotations", {})
+                annotations = petition.new["metadata"].setdefault("annotations", {})
                 annotations[_ANNOTATION] = "LimitRanger plugin set: " + "; ".join(said)
 
-    def judge(self, attempt: Attempt) -> None:
+    def judge(self, petition: Petition) -> None:
         """Refuse what lies outside the bounds."""
-        if attempt.new is None:
+        if petition.new is None:
             return
-        for items in self._ranges(attempt.namespace):
-            if attempt.kind.resource == "pods":
-                errors = list(_pod_errors(attempt.new["spec"], items))
+        for items in self._ranges(petition.namespace):
+            if petition.act.resource == "pods":
+                errors = list(_pod_errors(petition.new["spec"], items))
             else:
-                errors = list(_claim_errors(attempt.new, items))
+                errors = list(_claim_errors(petition.new, items))
             if errors:
                 text = errors[0] if len(errors) == 1 else f"[{', '.join(errors)}]"
-                raise forbid(attempt, text)
+                raise petition.refusal(text)
 
 
 def _fill(spec: Tree, requests: Tree, limits: Tree) -> list[str]:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from windtunnel.apiserver.admission.chain import forbid
-from windtunnel.apiserver.call import Attempt
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.admission import Act, Petition
 from windtunnel.machinery.errors import Forbidden, NotFound
 from windtunnel.machinery.tree import Key
 from windtunnel.store import Store
@@ -20,37 +18,37 @@ class NamespaceLifecycle:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def concerns(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def concerns(self, act: Act) -> bool:
         """Creates in a namespace, and deletes of namespaces."""
-        if kind.resource == "namespaces":
-            return operation == "DELETE"
-        return operation in ("CREATE", "UPDATE") and kind.namespaced
+        if act.resource == "namespaces":
+            return act.operation == "DELETE"
+        return act.operation in ("CREATE", "UPDATE") and act.namespaced
 
-    def mutate(self, attempt: Attempt) -> None:
+    def mutate(self, petition: Petition) -> None:
         """Refuse before any other plugin speaks."""
-        if attempt.operation == "DELETE":
-            if attempt.name in _IMMORTAL:
-                raise forbid(attempt, "this namespace may not be deleted")
+        if petition.act.operation == "DELETE":
+            if petition.name in _IMMORTAL:
+                raise petition.refusal("this namespace may not be deleted")
             return
-        name = attempt.namespace
+        name = petition.namespace
         namespace = self._store.get("namespaces", Key("", name))
         if namespace is None:
             raise NotFound.of("namespaces", "", name)
-        if attempt.operation != "CREATE" or namespace.fields.get("status.phase") != "Terminating":
+        if (
+            petition.act.operation != "CREATE"
+            or namespace.fields.get("status.phase") != "Terminating"
+        ):
             return
-        kind = attempt.kind
+        act = petition.act
         cause = {
             "reason": "NamespaceTerminating",
             "message": f"namespace {name} is being terminated",
             "field": "metadata.namespace",
         }
         raise Forbidden.of(
-            kind.plural,
-            kind.group,
-            attempt.name,
+            act.plural,
+            act.group,
+            petition.name,
             f"unable to create new content in namespace {name} because it is being terminated",
             [cause],
         )
-
-    def judge(self, attempt: Attempt) -> None:
-        """Nothing is left to judge."""

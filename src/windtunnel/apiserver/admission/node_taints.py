@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from windtunnel.apiserver.call import Attempt
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.admission import Act, Petition
 
 _KEY: Final = "node.kubernetes.io/not-ready"
 
@@ -13,18 +12,15 @@ _KEY: Final = "node.kubernetes.io/not-ready"
 class TaintNodesByCondition:
     """Taints nodes at creation."""
 
-    def concerns(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def concerns(self, act: Act) -> bool:
         """Creates of nodes."""
-        return operation == "CREATE" and kind.resource == "nodes"
+        return act.operation == "CREATE" and act.resource == "nodes"
 
-    def mutate(self, attempt: Attempt) -> None:
+    def mutate(self, petition: Petition) -> None:
         """Add the taint, where it is missing."""
-        if attempt.new is None:
+        if petition.new is None:
             return
-        spec = attempt.new.setdefault("spec", {})
+        spec = petition.new.setdefault("spec", {})
         taints = spec.setdefault("taints", [])
         if not any(t.get("key") == _KEY and t.get("effect") == "NoSchedule" for t in taints):
             taints.append({"key": _KEY, "effect": "NoSchedule"})
-
-    def judge(self, attempt: Attempt) -> None:
-        """Nothing is left to judge."""

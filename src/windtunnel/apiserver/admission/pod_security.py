@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from windtunnel.apiserver.admission.chain import forbid
 from windtunnel.apiserver.admission.pod_security_checks import violations
-from windtunnel.apiserver.call import Attempt
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.admission import Act, Petition
 from windtunnel.machinery.tree import Key, Tree, dig
 from windtunnel.store import Store
 
@@ -33,39 +31,36 @@ class PodSecurity:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def concerns(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def concerns(self, act: Act) -> bool:
         """Creates and updates of pods, and of what carries a pod template."""
-        if subresource or operation not in ("CREATE", "UPDATE"):
+        if act.subresource or act.operation not in ("CREATE", "UPDATE"):
             return False
-        return kind.resource == "pods" or kind.resource in _TEMPLATES
+        return act.resource == "pods" or act.resource in _TEMPLATES
 
-    def mutate(self, attempt: Attempt) -> None:
-        """Change nothing."""
-
-    def judge(self, attempt: Attempt) -> None:
+    def judge(self, petition: Petition) -> None:
         """Enforce on pods; warn of pods and templates."""
-        namespace = self._store.get("namespaces", Key("", attempt.namespace))
-        if namespace is None or attempt.new is None:
+        namespace = self._store.get("namespaces", Key("", petition.namespace))
+        if namespace is None or petition.new is None:
             return
         labels = namespace.labels
         if not any(name.startswith(_PREFIX) for name in labels):
             return
-        is_pod = attempt.kind.resource == "pods"
-        path = () if is_pod else _TEMPLATES[attempt.kind.resource]
-        pod = dig(attempt.new, *path) if path else attempt.new
+        is_pod = petition.act.resource == "pods"
+        path = () if is_pod else _TEMPLATES[petition.act.resource]
+        pod = dig(petition.new, *path) if path else petition.new
         if not isinstance(pod, dict):
             return
-        if attempt.old is not None:
-            before: Tree | None = dig(attempt.old, *path) if path else attempt.old
+        if petition.old is not None:
+            before: Tree | None = dig(petition.old, *path) if path else petition.old
             if before is not None and before.get("spec") == pod.get("spec"):
                 return
         if is_pod:
             level, why = _broken(labels, "enforce", pod)
             if why:
-                raise forbid(attempt, f'violates PodSecurity "{level}": {why}')
+                raise petition.refusal(f'violates PodSecurity "{level}": {why}')
         level, why = _broken(labels, "warn", pod)
         if why:
-            attempt.call.warn(f'would violate PodSecurity "{level}": {why}')
+            petition.warn(f'would violate PodSecurity "{level}": {why}')
 
 
 def _broken(labels: dict[str, str], mode: str, pod: Tree) -> tuple[str, str]:

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from windtunnel.apiserver.admission.chain import forbid
-from windtunnel.apiserver.call import Attempt
 from windtunnel.kinds.rules.quota_usage import Usage, matches_scopes, unstated, usage_of
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.admission import Act, Petition
 from windtunnel.machinery.quantity import ZERO, Quantity, parse
 from windtunnel.machinery.tree import Tree, encode
 from windtunnel.store import Store, Version
@@ -26,36 +24,33 @@ class ResourceQuota:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def concerns(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def concerns(self, act: Act) -> bool:
         """Creates of whatever can be counted, and updates of claims and services."""
-        if not kind.namespaced or subresource or kind.resource == "events":
+        if not act.namespaced or act.subresource or act.resource == "events":
             return False
-        grows = kind.resource in ("persistentvolumeclaims", "services")
-        return operation == "CREATE" or (operation == "UPDATE" and grows)
+        grows = act.resource in ("persistentvolumeclaims", "services")
+        return act.operation == "CREATE" or (act.operation == "UPDATE" and grows)
 
-    def mutate(self, attempt: Attempt) -> None:
-        """Change nothing."""
-
-    def judge(self, attempt: Attempt) -> None:
+    def judge(self, petition: Petition) -> None:
         """Refuse what no quota has room for, else count it."""
-        if attempt.new is None or not self._store.count(_QUOTAS, attempt.namespace):
+        if petition.new is None or not self._store.count(_QUOTAS, petition.namespace):
             return
-        delta = usage_of(attempt.kind, attempt.new)
-        if attempt.old is not None:
-            before = usage_of(attempt.kind, attempt.old)
+        delta = usage_of(petition.act, petition.new)
+        if petition.old is not None:
+            before = usage_of(petition.act, petition.old)
             delta = {name: value - before.get(name, ZERO) for name, value in delta.items()}
             delta = {name: value for name, value in delta.items() if value.nanos}
         changed = []
-        for version in self._store.list(_QUOTAS, attempt.namespace):
+        for version in self._store.list(_QUOTAS, petition.namespace):
             quota = version.tree()
-            if self._charge(attempt, quota, delta):
+            if self._charge(petition, quota, delta):
                 changed.append((version, quota))
-        if attempt.dry_run:
+        if petition.dry_run:
             return
         for version, quota in changed:
             self._write(version, quota)
 
-    def _charge(self, attempt: Attempt, quota: Tree, delta: Usage) -> bool:
+    def _charge(self, petition: Petition, quota: Tree, delta: Usage) -> bool:
         """Add the delta to the quota's status where it counts; say whether it does.
 
         Raises:
@@ -64,14 +59,14 @@ class ResourceQuota:
         status = quota.get("status") or {}
         hard: Mapping[str, Any] = status.get("hard") or {}
         spec = quota.get("spec") or {}
-        if attempt.new is None or not matches_scopes(attempt.kind, attempt.new, spec):
+        if petition.new is None or not matches_scopes(petition.act, petition.new, spec):
             return False
         counted = {name: value for name, value in delta.items() if name in hard}
         name = quota["metadata"]["name"]
-        if attempt.kind.resource == "pods" and attempt.operation == "CREATE":
-            missing = unstated(attempt.new, hard)
+        if petition.act.resource == "pods" and petition.act.operation == "CREATE":
+            missing = unstated(petition.new, hard)
             if missing:
-                raise forbid(attempt, f"failed quota: {name}: must specify {missing}")
+                raise petition.refusal(f"failed quota: {name}: must specify {missing}")
         if not counted:
             return False
         used = {key: parse(value) for key, value in (status.get("used") or {}).items()}
@@ -82,8 +77,7 @@ class ResourceQuota:
             if parse(hard[key]) < value and counted[key].nanos > 0
         )
         if over:
-            raise forbid(
-                attempt,
+            raise petition.refusal(
                 f"exceeded quota: {name}, requested: {_listed(over, counted)}, "
                 f"used: {_listed(over, used)}, "
                 f"limited: {_listed(over, {key: parse(hard[key]) for key in over})}",

@@ -6,8 +6,7 @@ from typing import Final
 
 from windtunnel.apiserver.access.authorization import Authorizer
 from windtunnel.apiserver.access.rbac import GROUP, Asked, Rbac, Rule
-from windtunnel.apiserver.call import Attempt
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.admission import Act, Petition
 from windtunnel.machinery.errors import NotFound
 
 _ROLES: Final = ("roles", "clusterroles")
@@ -19,49 +18,46 @@ class RoleEscalation:
     def __init__(self, authorizer: Authorizer, rbac: Rbac) -> None:
         self._authorizer, self._rbac = authorizer, rbac
 
-    def concerns(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def concerns(self, act: Act) -> bool:
         """Writes of roles and bindings."""
-        return kind.group == GROUP and operation in ("CREATE", "UPDATE")
+        return act.group == GROUP and act.operation in ("CREATE", "UPDATE")
 
-    def mutate(self, attempt: Attempt) -> None:
-        """Change nothing."""
-
-    def judge(self, attempt: Attempt) -> None:
+    def judge(self, petition: Petition) -> None:
         """Refuse a grant of what the author lacks."""
-        if attempt.call.trusted or attempt.new is None:
+        if petition.trusted or petition.new is None:
             return
-        if attempt.kind.plural in _ROLES:
-            self._judge_role(attempt)
+        if petition.act.plural in _ROLES:
+            self._judge_role(petition)
         else:
-            self._judge_binding(attempt)
+            self._judge_binding(petition)
 
-    def _may(self, attempt: Attempt, verb: str, resource: str, name: str) -> bool:
-        asked = Asked(verb, GROUP, resource, namespace=attempt.namespace, name=name)
-        return self._authorizer.decide(attempt.call.user, asked).allowed
+    def _may(self, petition: Petition, verb: str, resource: str, name: str) -> bool:
+        asked = Asked(verb, GROUP, resource, namespace=petition.namespace, name=name)
+        return self._authorizer.decide(petition.user, asked).allowed
 
-    def _judge_role(self, attempt: Attempt) -> None:
-        new, old = attempt.new or {}, attempt.old
+    def _judge_role(self, petition: Petition) -> None:
+        new, old = petition.new or {}, petition.old
         if old is not None and old.get("rules") == new.get("rules"):
             return
-        if self._may(attempt, "escalate", attempt.kind.plural, attempt.name):
+        if self._may(petition, "escalate", petition.act.plural, petition.name):
             return
         rules = [Rule.of(rule) for rule in new.get("rules") or ()]
         self._authorizer.require_no_escalation(
-            attempt.call.user, rules, attempt.namespace, attempt.kind.plural, attempt.name
+            petition.user, rules, petition.namespace, petition.act.plural, petition.name
         )
 
-    def _judge_binding(self, attempt: Attempt) -> None:
-        new, old = attempt.new or {}, attempt.old
+    def _judge_binding(self, petition: Petition) -> None:
+        new, old = petition.new or {}, petition.old
         same = ("roleRef", "subjects")
         if old is not None and all(old.get(field) == new.get(field) for field in same):
             return
         role = new.get("roleRef") or {}
         kind, name = role.get("kind", ""), role.get("name", "")
-        if self._may(attempt, "bind", f"{kind.lower()}s", name):
+        if self._may(petition, "bind", f"{kind.lower()}s", name):
             return
-        rules = self._rbac.rules_of(kind, attempt.namespace, name)
+        rules = self._rbac.rules_of(kind, petition.namespace, name)
         if rules is None:
             raise NotFound.of(f"{kind.lower()}s", GROUP, name)
         self._authorizer.require_no_escalation(
-            attempt.call.user, rules, attempt.namespace, attempt.kind.plural, attempt.name
+            petition.user, rules, petition.namespace, petition.act.plural, petition.name
         )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from windtunnel.apiserver.admission.chain import forbid
-from windtunnel.apiserver.call import Attempt
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.admission import Act, Petition
 from windtunnel.machinery.quantity import compare
 from windtunnel.machinery.tree import Key, Tree, dig
 from windtunnel.store import Store
@@ -20,30 +18,29 @@ class RuntimeClass:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def concerns(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def concerns(self, act: Act) -> bool:
         """Creates of pods."""
-        return operation == "CREATE" and kind.resource == "pods" and not subresource
+        return act.operation == "CREATE" and act.resource == "pods" and not act.subresource
 
-    def _class(self, attempt: Attempt) -> Tree | None:
-        name = dig(attempt.new, "spec", "runtimeClassName")
+    def _class(self, petition: Petition) -> Tree | None:
+        name = dig(petition.new, "spec", "runtimeClassName")
         if not name:
             return None
         version = self._store.get(_CLASSES, Key("", name))
         if version is None:
-            raise forbid(attempt, f'pod rejected: RuntimeClass "{name}" not found')
+            raise petition.refusal(f'pod rejected: RuntimeClass "{name}" not found')
         return version.tree()
 
-    def mutate(self, attempt: Attempt) -> None:
+    def mutate(self, petition: Petition) -> None:
         """Write what the class says into the pod."""
-        chosen = self._class(attempt)
-        if chosen is None or attempt.new is None:
+        chosen = self._class(petition)
+        if chosen is None or petition.new is None:
             return
-        spec = attempt.new["spec"]
+        spec = petition.new["spec"]
         overhead = dig(chosen, "overhead", "podFixed")
         if overhead:
             if spec.get("overhead") and not _same(spec["overhead"], overhead):
-                raise forbid(
-                    attempt,
+                raise petition.refusal(
                     "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead",
                 )
             spec["overhead"] = dict(overhead)
@@ -51,8 +48,7 @@ class RuntimeClass:
         given = spec.get("nodeSelector") or {}
         for key, value in selector.items():
             if given.get(key, value) != value:
-                raise forbid(
-                    attempt,
+                raise petition.refusal(
                     f"conflict: runtimeClass.scheduling.nodeSelector[{key}] = {value}; "
                     f"pod.spec.nodeSelector[{key}] = {given[key]}",
                 )
@@ -64,15 +60,14 @@ class RuntimeClass:
         if added:
             spec["tolerations"] = [*present, *added]
 
-    def judge(self, attempt: Attempt) -> None:
+    def judge(self, petition: Petition) -> None:
         """Refuse overhead that no class defines."""
-        overhead = dig(attempt.new, "spec", "overhead")
+        overhead = dig(petition.new, "spec", "overhead")
         if not overhead:
             return
-        chosen = self._class(attempt)
+        chosen = self._class(petition)
         if chosen is None or not dig(chosen, "overhead", "podFixed"):
-            raise forbid(
-                attempt,
+            raise petition.refusal(
                 "pod rejected: Pod Overhead set without corresponding RuntimeClass defined "
                 "Overhead",
             )

@@ -6,10 +6,9 @@ from typing import Any, Final
 
 import msgspec
 
-from windtunnel.apiserver.admission.chain import forbid
-from windtunnel.apiserver.call import Attempt
+from windtunnel.apiserver.mint import Mint
 from windtunnel.kinds.pod.sound import TOKEN_VOLUME
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.admission import Act, Petition
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.store import Store
 
@@ -61,26 +60,25 @@ def _volume(name: str) -> Tree:
 class ServiceAccount:
     """Gives pods their account and its token."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, mint: Mint) -> None:
+        self._store, self._mint = store, mint
 
-    def concerns(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def concerns(self, act: Act) -> bool:
         """Creates of pods."""
-        return operation == "CREATE" and kind.resource == "pods" and not subresource
+        return act.operation == "CREATE" and act.resource == "pods" and not act.subresource
 
-    def mutate(self, attempt: Attempt) -> None:
+    def mutate(self, petition: Petition) -> None:
         """Name the account, mount its token, hand on its pull secrets."""
-        pod = attempt.new
+        pod = petition.new
         if pod is None or _MIRROR in (pod["metadata"].get("annotations") or {}):
             return
         spec = pod["spec"]
         name = spec.get("serviceAccountName") or spec.get("serviceAccount") or "default"
         spec["serviceAccountName"] = spec["serviceAccount"] = name
-        version = self._store.get("serviceaccounts", Key(attempt.namespace, name))
+        version = self._store.get("serviceaccounts", Key(petition.namespace, name))
         if version is None:
-            raise forbid(
-                attempt,
-                f"error looking up service account {attempt.namespace}/{name}: "
+            raise petition.refusal(
+                f"error looking up service account {petition.namespace}/{name}: "
                 f'serviceaccount "{name}" not found',
             )
         account = _decode(version.body)
@@ -88,16 +86,16 @@ class ServiceAccount:
         if mounts is None:
             mounts = account.automount_service_account_token is not False
         if mounts:
-            self._mount(attempt, spec)
+            self._mount(petition, spec)
         if account.image_pull_secrets and not spec.get("imagePullSecrets"):
             spec["imagePullSecrets"] = account.image_pull_secrets
 
-    def _mount(self, attempt: Attempt, spec: Tree) -> None:
+    def _mount(self, petition: Petition, spec: Tree) -> None:
         name = ""
         for volume in spec.get("volumes") or ():
             if volume.get("name", "").startswith(TOKEN_VOLUME):
                 name = volume["name"]
-        made = name or TOKEN_VOLUME + attempt.call.suffix("token-volume")
+        made = name or TOKEN_VOLUME + petition.once("token-volume", self._mint.suffix)
         used = False
         for field in _CONTAINERS:
             for container in spec.get(field) or ():
@@ -109,6 +107,3 @@ class ServiceAccount:
                 used = True
         if used and not name:
             spec["volumes"] = [*(spec.get("volumes") or ()), _volume(made)]
-
-    def judge(self, attempt: Attempt) -> None:
-        """Nothing is left to judge."""

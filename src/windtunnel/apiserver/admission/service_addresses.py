@@ -9,10 +9,9 @@ from __future__ import annotations
 import ipaddress
 from typing import Final
 
-from windtunnel.apiserver.call import Attempt
 from windtunnel.kinds.network.service_addresses import HEADLESS
 from windtunnel.kinds.network.service_allocation import assign
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.admission import Act, Petition
 from windtunnel.machinery.errors import InternalError, Invalid
 from windtunnel.machinery.tree import Key, dig
 from windtunnel.store import Store, Version
@@ -55,14 +54,14 @@ class _Taken:
 class _Pool:
     """What is free for one service in one request (a ``kinds.service_allocation.AddressPool``)."""
 
-    def __init__(self, taken: _Taken, attempt: Attempt) -> None:
-        self._taken, self._attempt = taken, attempt
-        self._owner = Key(attempt.namespace, attempt.name)
+    def __init__(self, taken: _Taken, petition: Petition) -> None:
+        self._taken, self._petition = taken, petition
+        self._owner = Key(petition.namespace, petition.name)
         self._handed: set[int] = set()
 
     def next_address(self) -> str:
         """Return a free cluster IP."""
-        address: str = self._attempt.call.once("cluster-ip", self._free_address)
+        address: str = self._petition.once("cluster-ip", self._free_address)
         return address
 
     def _free_address(self) -> str:
@@ -95,7 +94,7 @@ class _Pool:
     def next_port(self) -> int:
         """Return a free node port."""
         purpose = f"node-port-{len(self._handed)}"
-        port: int = self._attempt.call.once(purpose, self._free_port)
+        port: int = self._petition.once(purpose, self._free_port)
         self._handed.add(port)
         return port
 
@@ -128,18 +127,15 @@ class ServiceAddresses:
     def __init__(self, store: Store, service_range: str) -> None:
         self._taken = _Taken(store, service_range)
 
-    def concerns(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def concerns(self, act: Act) -> bool:
         """Creates and updates of services."""
-        return kind.resource == "services" and operation != "DELETE" and not subresource
+        return act.resource == "services" and act.operation != "DELETE" and not act.subresource
 
-    def mutate(self, attempt: Attempt) -> None:
+    def mutate(self, petition: Petition) -> None:
         """Give the service what it needs and does not have."""
-        if attempt.new is None:
+        if petition.new is None:
             return
-        attempt.new.setdefault("spec", {})
-        violations = assign(attempt.new, attempt.old, _Pool(self._taken, attempt))
+        petition.new.setdefault("spec", {})
+        violations = assign(petition.new, petition.old, _Pool(self._taken, petition))
         if violations:
-            raise Invalid("Service", "", attempt.name, violations)
-
-    def judge(self, attempt: Attempt) -> None:
-        """Nothing is left to judge."""
+            raise Invalid("Service", "", petition.name, violations)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from windtunnel.apiserver.call import Attempt
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.admission import Act, Petition
 from windtunnel.machinery.tree import dig
 from windtunnel.store import Store
 
@@ -24,13 +23,13 @@ class DefaultStorageClass:
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def concerns(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def concerns(self, act: Act) -> bool:
         """Creates of claims."""
-        return operation == "CREATE" and kind.resource == "persistentvolumeclaims"
+        return act.operation == "CREATE" and act.resource == "persistentvolumeclaims"
 
-    def mutate(self, attempt: Attempt) -> None:
+    def mutate(self, petition: Petition) -> None:
         """Set the class."""
-        spec = dig(attempt.new, "spec")
+        spec = dig(petition.new, "spec")
         if not isinstance(spec, dict) or spec.get("storageClassName") is not None:
             return
         defaults = []
@@ -42,25 +41,19 @@ class DefaultStorageClass:
             newest = max(stamp for stamp, _ in defaults)
             spec["storageClassName"] = min(name for stamp, name in defaults if stamp == newest)
 
-    def judge(self, attempt: Attempt) -> None:
-        """Nothing is left to judge."""
-
 
 class StorageProtection:
     """Gives claims and volumes their finalizer."""
 
-    def concerns(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def concerns(self, act: Act) -> bool:
         """Creates of what is protected."""
-        return operation == "CREATE" and kind.resource in _PROTECTORS
+        return act.operation == "CREATE" and act.resource in _PROTECTORS
 
-    def mutate(self, attempt: Attempt) -> None:
+    def mutate(self, petition: Petition) -> None:
         """Add the finalizer."""
-        if attempt.new is None:
+        if petition.new is None:
             return
-        finalizers = attempt.new["metadata"].setdefault("finalizers", [])
-        protector = _PROTECTORS[attempt.kind.resource]
+        finalizers = petition.new["metadata"].setdefault("finalizers", [])
+        protector = _PROTECTORS[petition.act.resource]
         if protector not in finalizers:
             finalizers.append(protector)
-
-    def judge(self, attempt: Attempt) -> None:
-        """Nothing is left to judge."""

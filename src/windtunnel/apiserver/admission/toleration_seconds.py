@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from windtunnel.apiserver.call import Attempt
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.admission import Act, Petition
 
 _SECONDS: Final = 300
 _KEYS: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
@@ -14,15 +13,17 @@ _KEYS: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"
 class DefaultTolerationSeconds:
     """Adds the two tolerations."""
 
-    def concerns(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def concerns(self, act: Act) -> bool:
         """Creates and updates of pods."""
-        return kind.resource == "pods" and operation in ("CREATE", "UPDATE") and not subresource
+        return (
+            act.resource == "pods" and act.operation in ("CREATE", "UPDATE") and not act.subresource
+        )
 
-    def mutate(self, attempt: Attempt) -> None:
+    def mutate(self, petition: Petition) -> None:
         """Add what the pod does not say itself."""
-        if attempt.new is None:
+        if petition.new is None:
             return
-        spec = attempt.new["spec"]
+        spec = petition.new["spec"]
         tolerations = spec.get("tolerations") or []
         missing = [
             {
@@ -39,6 +40,3 @@ class DefaultTolerationSeconds:
         ]
         if missing:
             spec["tolerations"] = [*tolerations, *missing]
-
-    def judge(self, attempt: Attempt) -> None:
-        """Nothing is left to judge."""

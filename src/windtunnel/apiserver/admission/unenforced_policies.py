@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from windtunnel.apiserver.call import Attempt
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.machinery.admission import Act, Petition
 
 _BINDINGS: Final = frozenset(
     {
@@ -18,16 +17,13 @@ _BINDINGS: Final = frozenset(
 class UnenforcedPolicies:
     """Warns whoever puts a policy into force."""
 
-    def concerns(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def concerns(self, act: Act) -> bool:
         """Creates and updates of bindings of policies."""
-        return kind.resource in _BINDINGS and operation != "DELETE"
+        return act.resource in _BINDINGS and act.operation != "DELETE"
 
-    def mutate(self, attempt: Attempt) -> None:
-        """Change nothing."""
-
-    def judge(self, attempt: Attempt) -> None:
+    def judge(self, petition: Petition) -> None:
         """Warn, and refuse nothing."""
-        attempt.call.warn(
+        petition.warn(
             "policies in CEL are kept but not enforced here: what this binding would refuse is "
             "admitted"
         )

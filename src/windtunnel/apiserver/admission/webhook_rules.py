@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from windtunnel.apiserver.call import Attempt
+from windtunnel.machinery.admission import Petition
 from windtunnel.machinery.tree import Key, Tree, dig
 from windtunnel.store import Store
 
@@ -12,38 +12,38 @@ _SLICES: Final = "endpointslices.discovery.k8s.io"
 _SERVICE_LABEL: Final = "kubernetes.io/service-name"
 
 
-def matches_rules(hook: Tree, attempt: Attempt) -> bool:
+def matches_rules(hook: Tree, petition: Petition) -> bool:
     """Whether one of the webhook's rules matches a write."""
-    return any(_matches(rule, attempt) for rule in hook.get("rules") or ())
+    return any(_matches(rule, petition) for rule in hook.get("rules") or ())
 
 
-def _matches(rule: Tree, attempt: Attempt) -> bool:
-    kind = attempt.kind
-    if not _within(rule.get("operations"), attempt.operation):
+def _matches(rule: Tree, petition: Petition) -> bool:
+    act = petition.act
+    if not _within(rule.get("operations"), petition.act.operation):
         return False
-    if not _within(rule.get("apiGroups"), kind.group):
+    if not _within(rule.get("apiGroups"), act.group):
         return False
-    if not _within(rule.get("apiVersions"), kind.version):
+    if not _within(rule.get("apiVersions"), act.version):
         return False
     scope = rule.get("scope") or "*"
-    if scope != "*" and (scope == "Namespaced") is not _in_namespace(attempt):
+    if scope != "*" and (scope == "Namespaced") is not _in_namespace(petition):
         return False
-    return any(_names(pattern, attempt) for pattern in rule.get("resources") or ())
+    return any(_names(pattern, petition) for pattern in rule.get("resources") or ())
 
 
-def _in_namespace(attempt: Attempt) -> bool:
-    return attempt.kind.namespaced
+def _in_namespace(petition: Petition) -> bool:
+    return petition.act.namespaced
 
 
 def _within(values: Any, wanted: str) -> bool:
     return bool(values) and ("*" in values or wanted in values)
 
 
-def _names(pattern: str, attempt: Attempt) -> bool:
+def _names(pattern: str, petition: Petition) -> bool:
     resource, _, subresource = pattern.partition("/")
-    if resource not in ("*", attempt.kind.plural):
+    if resource not in ("*", petition.act.plural):
         return False
-    return subresource in ("*", attempt.subresource)
+    return subresource in ("*", petition.act.subresource)
 
 
 def service_url(store: Store, service: Tree) -> tuple[str, str]:

@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from windtunnel.apiserver.admission.webhook_rules import matches_rules, service_url
-from windtunnel.apiserver.call import Attempt
-from windtunnel.apiserver.request import Ask, Reply
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.apiserver.mint import Mint
+from windtunnel.machinery.admission import Act, Ask, Petition, Reply
 from windtunnel.machinery.errors import ApiError, BadRequest, InternalError
 from windtunnel.machinery.patches import json_patch
 from windtunnel.machinery.selectors import LabelSelector
@@ -43,8 +42,8 @@ class WebhookDenial(ApiError):
 class Webhooks:
     """Asks the webhooks whose rules match a write."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, mint: Mint) -> None:
+        self._store, self._mint = store, mint
         self._hooks: dict[str, list[Tree] | None] = {MUTATING: None, VALIDATING: None}
         for resource in self._hooks:
             store.subscribe(resource, self._forget)
@@ -52,9 +51,9 @@ class Webhooks:
     def _forget(self, version: Version) -> None:
         self._hooks[version.resource] = None
 
-    def concerns(self, operation: str, kind: Kind, subresource: str) -> bool:
+    def concerns(self, act: Act) -> bool:
         """Everything but the configurations of webhooks and policies themselves."""
-        return kind.group != _GROUP
+        return act.group != _GROUP
 
     def _all(self, resource: str) -> list[Tree]:
         hooks = self._hooks[resource]
@@ -66,32 +65,32 @@ class Webhooks:
             ]
         return hooks
 
-    def mutate(self, attempt: Attempt) -> None:
+    def mutate(self, petition: Petition) -> None:
         """Ask the mutating webhooks, one after the other, and apply their patches."""
-        for hook in self._matching(MUTATING, attempt):
-            response = self._ask(hook, attempt)
+        for hook in self._matching(MUTATING, petition):
+            response = self._ask(hook, petition)
             patch = (response or {}).get("patch")
-            if not patch or attempt.new is None:
+            if not patch or petition.new is None:
                 continue
             # The object may share parts with the stored one: patch a copy.
-            copy = decode(encode(attempt.new))
+            copy = decode(encode(petition.new))
             changed = json_patch(copy, decode(base64.b64decode(patch)))
-            attempt.new.clear()
-            attempt.new.update(changed)
+            petition.new.clear()
+            petition.new.update(changed)
 
-    def judge(self, attempt: Attempt) -> None:
+    def judge(self, petition: Petition) -> None:
         """Ask the validating webhooks."""
-        for hook in self._matching(VALIDATING, attempt):
-            self._ask(hook, attempt)
+        for hook in self._matching(VALIDATING, petition):
+            self._ask(hook, petition)
 
-    def _matching(self, resource: str, attempt: Attempt) -> Iterator[Tree]:
+    def _matching(self, resource: str, petition: Petition) -> Iterator[Tree]:
         for hook in self._all(resource):
-            if matches_rules(hook, attempt) and self._selected(hook, attempt):
+            if matches_rules(hook, petition) and self._selected(hook, petition):
                 yield hook
 
-    def _selected(self, hook: Tree, attempt: Attempt) -> bool:
+    def _selected(self, hook: Tree, petition: Petition) -> bool:
         if (selector := hook.get("namespaceSelector")) and not self._in_namespace(
-            selector, attempt
+            selector, petition
         ):
             return False
         chosen = hook.get("objectSelector")
@@ -100,16 +99,16 @@ class Webhooks:
         parsed = LabelSelector.from_tree(chosen)
         return any(
             parsed.matches(dig(tree, "metadata", "labels"))
-            for tree in (attempt.new, attempt.old)
+            for tree in (petition.new, petition.old)
             if tree is not None
         )
 
-    def _in_namespace(self, selector: Tree, attempt: Attempt) -> bool:
-        name = attempt.namespace
-        if attempt.kind.resource == "namespaces":
-            name = attempt.name
-            if attempt.new is not None:
-                labels = dig(attempt.new, "metadata", "labels")
+    def _in_namespace(self, selector: Tree, petition: Petition) -> bool:
+        name = petition.namespace
+        if petition.act.resource == "namespaces":
+            name = petition.name
+            if petition.new is not None:
+                labels = dig(petition.new, "metadata", "labels")
                 return LabelSelector.from_tree(selector).matches(labels)
         if not name:
             return True
@@ -117,7 +116,7 @@ class Webhooks:
         labels = namespace.labels if namespace is not None else {}
         return LabelSelector.from_tree(selector).matches(labels)
 
-    def _ask(self, hook: Tree, attempt: Attempt) -> Tree | None:
+    def _ask(self, hook: Tree, petition: Petition) -> Tree | None:
         """Return the webhook's response; None where its failure is ignored.
 
         Raises:
@@ -125,16 +124,16 @@ class Webhooks:
             ApiError: The webhook refuses, or fails and its failure counts.
         """
         name = hook["name"]
-        if attempt.dry_run and hook.get("sideEffects") not in ("None", "NoneOnDryRun"):
+        if petition.dry_run and hook.get("sideEffects") not in ("None", "NoneOnDryRun"):
             raise BadRequest(f'admission webhook "{name}" does not support dry run')
-        review = _review(attempt)
+        review = _review(petition)
         digest = hashlib.sha256(encode(review)).hexdigest()
-        review["request"]["uid"] = attempt.call.new_uid()
+        review["request"]["uid"] = petition.once("review", self._mint.uid)
         seconds = hook.get("timeoutSeconds") or 10
         url, server_name = self._address(hook.get("clientConfig") or {})
         url += f"{'&' if '?' in url else '?'}timeout={seconds}s"
         ca = base64.b64decode((hook.get("clientConfig") or {}).get("caBundle") or "")
-        reply = attempt.call.reply_to(
+        reply = petition.ask(
             Ask(f"{name}/{digest}", url, encode(review), ca, float(seconds), server_name)
         )
         problem, response = _read(reply, url, review["request"]["uid"])
@@ -146,7 +145,7 @@ class Webhooks:
                 f"Internal error occurred: {why}", details={"causes": [{"message": why}]}
             )
         for warning in response.get("warnings") or ():
-            attempt.call.warn(warning)
+            petition.warn(warning)
         if not response.get("allowed"):
             raise _denial(name, response.get("status") or {})
         return response
@@ -187,47 +186,34 @@ def _denial(name: str, status: Tree) -> WebhookDenial:
     return WebhookDenial(status)
 
 
-def _names(attempt: Attempt) -> tuple[Tree, Tree]:
-    kind = attempt.kind
-    if attempt.subresource and attempt.subresource != "status":
-        spoken = kind.subresources.get(attempt.subresource)
-        if spoken is not None:
-            gvk = {"group": spoken.group, "version": spoken.version, "kind": spoken.kind}
-            return gvk, _resource(kind)
-    return {"group": kind.group, "version": kind.version, "kind": kind.kind}, _resource(kind)
-
-
-def _resource(kind: Kind) -> Tree:
-    return {"group": kind.group, "version": kind.version, "resource": kind.plural}
-
-
-def _review(attempt: Attempt) -> Tree:
-    gvk, resource = _names(attempt)
-    user = attempt.call.user
-    info: Tree = {"username": user.name}
+def _review(petition: Petition) -> Tree:
+    act, user = petition.act, petition.user
+    kind = act.spoken._asdict()
+    resource = {"group": act.group, "version": act.version, "resource": act.plural}
+    who: Tree = {"username": user.name}
     if user.uid:
-        info["uid"] = user.uid
+        who["uid"] = user.uid
     if user.groups:
-        info["groups"] = list(user.groups)
+        who["groups"] = list(user.groups)
     if user.extra:
-        info["extra"] = {key: list(values) for key, values in user.extra.items()}
+        who["extra"] = {key: list(values) for key, values in user.extra.items()}
     request: Tree = {
         "uid": "",
-        "kind": gvk,
+        "kind": kind,
         "resource": resource,
-        "requestKind": gvk,
+        "requestKind": kind,
         "requestResource": resource,
-        "operation": attempt.operation,
-        "userInfo": info,
-        "object": attempt.new,
-        "oldObject": attempt.old,
-        "dryRun": attempt.dry_run,
-        "options": attempt.options or None,
+        "operation": petition.act.operation,
+        "userInfo": who,
+        "object": petition.new,
+        "oldObject": petition.old,
+        "dryRun": petition.dry_run,
+        "options": petition.options or None,
     }
-    if attempt.name:
-        request["name"] = attempt.name
-    if attempt.namespace:
-        request["namespace"] = attempt.namespace
-    if attempt.subresource:
-        request["subResource"] = request["requestSubResource"] = attempt.subresource
+    if petition.name:
+        request["name"] = petition.name
+    if petition.namespace:
+        request["namespace"] = petition.namespace
+    if petition.act.subresource:
+        request["subResource"] = request["requestSubResource"] = petition.act.subresource
     return {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request}

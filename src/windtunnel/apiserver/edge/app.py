@@ -16,8 +16,9 @@ from windtunnel.apiserver.edge.asks import Asks
 from windtunnel.apiserver.edge.gate import Gate
 from windtunnel.apiserver.edge.protocol import CERTIFICATE
 from windtunnel.apiserver.edge.streams import Pump
-from windtunnel.apiserver.request import BODY_LIMIT, Answer, Ask, Outcome, Request, Stream
+from windtunnel.apiserver.request import BODY_LIMIT, Answer, Outcome, Request, Stream
 from windtunnel.kernel import Clock
+from windtunnel.machinery.admission import Ask
 from windtunnel.machinery.errors import ApiError, InternalError, Timeout
 from windtunnel.machinery.tree import encode
 from windtunnel.store import CommitFailed, Store

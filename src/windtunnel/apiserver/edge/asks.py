@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 from urllib.parse import urlsplit
 
-from windtunnel.apiserver.request import Ask, Reply
+from windtunnel.machinery.admission import Ask, Reply
 
 _THREADS: Final = 8
 _LARGEST_REPLY: Final = 3 * 1024 * 1024

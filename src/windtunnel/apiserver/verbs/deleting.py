@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from windtunnel.apiserver.admission import Admission
-from windtunnel.apiserver.call import Attempt, Call
+from windtunnel.apiserver.admission import Chain
+from windtunnel.apiserver.call import Call
 from windtunnel.apiserver.custom import DEFINITIONS
 from windtunnel.apiserver.forms.options import DeleteOptions
 from windtunnel.apiserver.verbs.objects import Objects, shaped
@@ -90,9 +90,9 @@ def _grace(tree: Tree, options: DeleteOptions) -> int:
 class Deleting:
     """Deletes objects of every kind."""
 
-    def __init__(self, objects: Objects, admission: Admission) -> None:
+    def __init__(self, objects: Objects, chain: Chain) -> None:
         self._objects = objects
-        self._admission = admission
+        self._chain = chain
 
     def delete(
         self, call: Call, version: Version, options: DeleteOptions, *, admit: bool = True
@@ -137,11 +137,9 @@ class Deleting:
         return self._mark(call, version, tree, bump=True, grace=0)
 
     def _admit(self, call: Call, key: Key, tree: Tree, options: DeleteOptions) -> None:
-        attempt = Attempt(
-            "DELETE", call, call.kind, key.name, key.namespace, None, tree, "", options.tree()
-        )
-        self._admission.mutate(attempt)
-        self._admission.judge(attempt)
+        petition = call.petition("DELETE", key.name, None, tree, options.tree())
+        self._chain.mutate(petition)
+        self._chain.judge(petition)
 
     def _is_pending(self, metadata: Tree, options: DeleteOptions) -> bool:
         """Whether a pod is being deleted already and this request does not hurry it."""

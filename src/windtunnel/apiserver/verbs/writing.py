@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from windtunnel.apiserver.admission import Admission
-from windtunnel.apiserver.call import Attempt, Call
+from windtunnel.apiserver.admission import Chain
+from windtunnel.apiserver.call import Call
 from windtunnel.apiserver.subresources.parts import Part, part_of
 from windtunnel.apiserver.verbs.metadata import keep_system_fields
 from windtunnel.apiserver.verbs.objects import Objects, conflict, shaped
@@ -107,9 +107,9 @@ def require_name(call: Call, tree: Tree) -> None:
 class Writing:
     """Creates and updates objects of every kind."""
 
-    def __init__(self, objects: Objects, admission: Admission) -> None:
+    def __init__(self, objects: Objects, chain: Chain) -> None:
         self._objects = objects
-        self._admission = admission
+        self._chain = chain
 
     def create(
         self,
@@ -147,17 +147,14 @@ class Writing:
         else:
             metadata["generation"] = 1
         own(call, tree)
-        attempt = Attempt(
-            "CREATE", call, kind, metadata.get("name") or "", call.namespace, tree, None, "",
-            options,
-        )  # fmt: skip
-        self._admission.mutate(attempt)
+        petition = call.petition("CREATE", metadata.get("name") or "", tree, None, options)
+        self._chain.mutate(petition)
         kind.rules.prepare_create(tree, Context(call.now))
         if "status" in tree:
             settle_status(kind, tree)
         if not call.trusted:
             self._validate_create(call, tree)
-        self._admission.judge(attempt)
+        self._chain.judge(petition)
         return self._store_new(call, tree)
 
     def _validate_create(self, call: Call, tree: Tree) -> None:
@@ -232,17 +229,15 @@ class Writing:
         new = change(old if shared else self._objects.tree(kind, present))
         self._check_revision(call, old, new, put=put and not subresource)
         own(call, old, new, subresource)
-        attempt = Attempt(
-            "UPDATE", call, kind, key.name, key.namespace, new, old, subresource, options
-        )
-        self._admission.mutate(attempt)
+        petition = call.petition("UPDATE", key.name, new, old, options, subresource)
+        self._chain.mutate(petition)
         self._prepare_update(call, new, old, part)
         if put and subresource:
             # What came back from the old object may have defaults that metadata lacks now.
             kind.rules.default(new)
         if not call.trusted:
             self._validate_update(call, new, old, part, subresource)
-        self._admission.judge(attempt)
+        self._chain.judge(petition)
         return self.store_update(call, present, old, new)
 
     def _check_revision(self, call: Call, old: Tree, new: Tree, *, put: bool) -> None:

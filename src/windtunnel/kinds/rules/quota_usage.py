@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from windtunnel.kinds.pod.requests import pod_limits, pod_requests
 from windtunnel.kinds.rules.resource_names import is_extended, is_huge_pages
-from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.quantity import Quantity, parse
 from windtunnel.machinery.tree import Tree, dig
 
@@ -28,7 +27,19 @@ _STATED: Final = frozenset(
 _CLASS_SUFFIX: Final = ".storageclass.storage.k8s.io/"
 
 
-def usage_of(kind: Kind, tree: Tree) -> Usage:
+class Counted(Protocol):
+    """What names a resource: a kind, or a sort of write."""
+
+    @property
+    def plural(self) -> str:
+        """``pods``."""
+
+    @property
+    def resource(self) -> str:
+        """``deployments.apps``."""
+
+
+def usage_of(kind: Counted, tree: Tree) -> Usage:
     """Return what an object counts for, by the names that quotas use."""
     usage: Usage = {f"count/{kind.resource}": _ONE}
     if kind.resource in _COUNTED_BY_NAME:
@@ -107,7 +118,7 @@ def unstated(pod: Tree, hard: Mapping[str, Any]) -> str:
     return "; ".join(missing)
 
 
-def matches_scopes(kind: Kind, tree: Tree, spec: Tree) -> bool:
+def matches_scopes(kind: Counted, tree: Tree, spec: Tree) -> bool:
     """Whether a quota with these scopes looks at an object."""
     wanted = [{"scopeName": name, "operator": "Exists"} for name in spec.get("scopes") or ()]
     wanted += dig(spec, "scopeSelector", "matchExpressions") or []

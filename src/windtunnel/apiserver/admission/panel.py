@@ -1,10 +1,11 @@
-"""The plugins in their order: whoever adds one writes it here."""
+"""The rules in their order: whoever adds one writes it here."""
 
 from __future__ import annotations
 
+from typing import Final
+
 from windtunnel.apiserver.access.authorization import Authorizer
 from windtunnel.apiserver.access.rbac import Rbac
-from windtunnel.apiserver.admission.chain import Plugin
 from windtunnel.apiserver.admission.extended_resource_toleration import (
     ExtendedResourceToleration,
 )
@@ -22,33 +23,52 @@ from windtunnel.apiserver.admission.storage import DefaultStorageClass, StorageP
 from windtunnel.apiserver.admission.toleration_seconds import DefaultTolerationSeconds
 from windtunnel.apiserver.admission.unenforced_policies import UnenforcedPolicies
 from windtunnel.apiserver.admission.webhooks import Webhooks
+from windtunnel.apiserver.mint import Mint
+from windtunnel.machinery.admission import Panel
 from windtunnel.store import Store
 
+_NONE: Final = Panel()
 
-def plugins(
+
+def builtin_panel(
     store: Store,
     authorizer: Authorizer,
     rbac: Rbac,
+    mint: Mint,
     *,
     service_range: str,
     extended_resource_toleration: bool = False,
-) -> list[Plugin]:
-    """Return the plugins of a cluster, in order; quota comes last, for it counts."""
-    return [
-        RoleEscalation(authorizer, rbac),
-        NamespaceLifecycle(store),
-        LimitRanger(store),
-        ServiceAccount(store),
-        TaintNodesByCondition(),
-        PodSecurity(store),
-        Priority(store),
-        DefaultTolerationSeconds(),
-        *([ExtendedResourceToleration()] if extended_resource_toleration else []),
-        DefaultStorageClass(store),
-        StorageProtection(),
-        RuntimeClass(store),
-        ServiceAddresses(store, service_range),
-        UnenforcedPolicies(),
-        Webhooks(store),
-        ResourceQuota(store),
-    ]
+    others: Panel = _NONE,
+) -> Panel:
+    """Return the rules of a cluster; ``others`` come after them, but before webhooks and quota."""
+    limits, priority, classes = LimitRanger(store), Priority(store), RuntimeClass(store)
+    webhooks = Webhooks(store, mint)
+    return Panel(
+        mutators=[
+            NamespaceLifecycle(store),
+            limits,
+            ServiceAccount(store, mint),
+            TaintNodesByCondition(),
+            priority,
+            DefaultTolerationSeconds(),
+            *([ExtendedResourceToleration()] if extended_resource_toleration else []),
+            DefaultStorageClass(store),
+            StorageProtection(),
+            classes,
+            ServiceAddresses(store, service_range),
+            *others.mutators,
+            webhooks,
+        ],
+        judges=[
+            RoleEscalation(authorizer, rbac),
+            limits,
+            PodSecurity(store),
+            priority,
+            classes,
+            UnenforcedPolicies(),
+            *others.judges,
+            webhooks,
+            # Last, for what it lets pass it counts.
+            ResourceQuota(store),
+        ],
+    )
