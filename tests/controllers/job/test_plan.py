@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windtunnel.controllers.job.backoff import Backoff
-from windtunnel.controllers.job.plan import Creation, Plan, decide
+from windtunnel.controllers.job.creations import Creation
+from windtunnel.controllers.job.plan import Plan, decide
 from windtunnel.controllers.job.tally import FINALIZER
 from windtunnel.controllers.job.views import JobView
 from windtunnel.controllers.pods import AT_ONCE

@@ -6,7 +6,7 @@ Source: job-controller (orphan pods) and ttl-after-finished controller of Kubern
 from __future__ import annotations
 
 from windtunnel.client import Client
-from windtunnel.controllers.job.plan import is_finished
+from windtunnel.controllers.job.ending import is_finished
 from windtunnel.controllers.job.reconciler import RESOURCE, release
 from windtunnel.controllers.job.tally import FINALIZER
 from windtunnel.controllers.job.views import JobView

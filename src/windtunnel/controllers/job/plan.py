@@ -8,49 +8,33 @@ Source: job-controller of Kubernetes v1.36.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
 
-from windtunnel.controllers.job.backoff import Backoff, finish_time, wait_after
-from windtunnel.controllers.job.indexes import format_indexes
-from windtunnel.controllers.job.policy import judge_success
-from windtunnel.controllers.job.tally import (
-    FAILURE_COUNT,
-    IGNORED_COUNT,
-    Tally,
-    all_failures,
-    noted_number,
+from windtunnel.controllers.job.backoff import Backoff
+from windtunnel.controllers.job.creations import Creation, creations, victims, wanted_pods
+from windtunnel.controllers.job.ending import (
+    REACHED,
+    conclusion,
+    condition,
+    foresee,
+    is_complete,
+    time_left,
 )
+from windtunnel.controllers.job.tally import Tally
 from windtunnel.controllers.job.views import JobStatus, JobView
-from windtunnel.controllers.pods import AT_ONCE, pick_victims, seconds
+from windtunnel.controllers.pods import AT_ONCE
 from windtunnel.controllers.views import Condition, PodView, find_condition
+from windtunnel.kinds.workload.job_indexes import format_indexes
 from windtunnel.machinery.timestamp import time_text
 
-_LIMIT: Final = ("BackoffLimitExceeded", "Job has reached the specified backoff limit")
-_DEADLINE: Final = ("DeadlineExceeded", "Job was active longer than specified deadline")
-_MAX_INDEXES: Final = (
-    "MaxFailedIndexesExceeded",
-    "Job has exceeded the specified maximal number of failed indexes",
-)
-_INDEXES: Final = ("FailedIndexes", "Job has failed indexes")
 _TOO_MANY: Final = (
     "TooManySucceededPods",
     "Too many succeeded pods running after completion count reached",
 )
-_REACHED: Final = ("CompletionsReached", "Reached expected number of succeeded pods")
-
-
-@dataclass(frozen=True, slots=True)
-class Creation:
-    """One pod to make."""
-
-    index: int | None = None
-    failures: int | None = None
-    """How often this index has failed, where the Job limits that."""
-    ignored: int = 0
 
 
 @dataclass(slots=True)
@@ -77,11 +61,6 @@ class Plan:
     again_in: float | None = None
 
 
-def is_finished(conditions: Iterable[Condition]) -> bool:
-    """Whether the Job has come to its end."""
-    return any(each.type in ("Complete", "Failed") and each.status == "True" for each in conditions)
-
-
 def decide(
     job: JobView,
     pods: Sequence[PodView],
@@ -106,7 +85,8 @@ def decide(
     if start is None and not job.spec.suspend:
         start = time_text(now)
     plan = Plan(job.status, backoff=backoff.after(tally.fresh_succeeded, tally.fresh_failed, now))
-    ending = _ending(tally, start, plan)
+    ending = foresee(tally, start)
+    plan.again_in = None if ending is not None else time_left(tally, start)
     active = len(tally.active)
     ready = sum(pod.ready for pod in tally.active)
     terminating = tally.terminating
@@ -123,8 +103,8 @@ def decide(
         managed = may_act and not job.metadata.deleting
         if managed:
             active, terminating, ready = _populate(tally, plan, active, terminating, ready)
-        if _is_complete(tally, active):
-            ending = _condition("SuccessCriteriaMet", *_REACHED, now)
+        if is_complete(tally, active):
+            ending = condition("SuccessCriteriaMet", *REACHED, now)
             if tally.spec.completions is not None and tally.succeeded > tally.spec.completions:
                 plan.events.append(("Warning", *_TOO_MANY))
         elif managed:
@@ -150,36 +130,6 @@ def decide(
     return plan
 
 
-def _ending(tally: Tally, start: str | None, plan: Plan) -> Condition | None:
-    """Return the condition that says how the Job ends, if it does."""
-    job, spec, now = tally.job, tally.spec, tally.now
-    for decided in ("SuccessCriteriaMet", "FailureTarget"):
-        present = find_condition(job.status.conditions, decided)
-        if present is not None and present.status == "True":
-            return present
-    for pod in tally.pods:
-        verdict = tally.verdict(pod) if spec.pod_failure_policy and tally.failed(pod) else None
-        if verdict is not None and verdict.message:
-            return _condition("FailureTarget", "PodFailurePolicy", verdict.message, now)
-    if tally.failures > spec.backoff_limit or tally.restarts_exceed():
-        return _condition("FailureTarget", *_LIMIT, now)
-    if spec.active_deadline_seconds is not None and not spec.suspend and start is not None:
-        left = (seconds(start) or now) + spec.active_deadline_seconds - now
-        if left <= 0:
-            return _condition("FailureTarget", *_DEADLINE, now)
-        plan.again_in = left
-    if not tally.indexed:
-        return None
-    if tally.per_index:
-        lost = len(tally.failed_indexes)
-        if spec.max_failed_indexes is not None and lost > spec.max_failed_indexes:
-            return _condition("FailureTarget", *_MAX_INDEXES, now)
-        if lost and lost + len(tally.succeeded_indexes) >= tally.completions:
-            return _condition("FailureTarget", *_INDEXES, now)
-    why = judge_success(spec.success_policy, tally.completions, tally.succeeded_indexes)
-    return _condition("SuccessCriteriaMet", "SuccessPolicy", why, now) if why else None
-
-
 def _populate(
     tally: Tally, plan: Plan, active: int, terminating: int, ready: int
 ) -> tuple[int, int, int]:
@@ -188,19 +138,19 @@ def _populate(
     if spec.suspend:
         surplus = active
     else:
-        surplus = max(active - _wanted(tally, active), 0)
-    victims = _victims(tally, surplus)
-    if victims:
-        plan.delete = tuple(victims[:AT_ONCE])
+        surplus = max(active - wanted_pods(tally, active), 0)
+    surplus_pods = victims(tally, surplus)
+    if surplus_pods:
+        plan.delete = tuple(surplus_pods[:AT_ONCE])
         plan.forgive = True
-        if len(victims) > AT_ONCE:
+        if len(surplus_pods) > AT_ONCE:
             plan.again_in = 0.0
         gone = len(plan.delete)
         lost = sum(pod.ready for pod in plan.delete)
         return active - gone, terminating + gone, ready - lost
     if spec.suspend:
         return active, terminating, ready
-    missing = _wanted(tally, active) - active
+    missing = wanted_pods(tally, active) - active
     if tally.only_failed:
         missing -= terminating
     if missing <= 0:
@@ -209,90 +159,14 @@ def _populate(
     if wait > 0:
         plan.again_in = _sooner(plan.again_in, wait)
         return active, terminating, ready
-    creations, wait = _creations(tally, missing)
-    if not creations and wait > 0:
+    fresh, wait = creations(tally, missing)
+    if not fresh and wait > 0:
         plan.again_in = _sooner(plan.again_in, wait)
         return active, terminating, ready
-    plan.create = tuple(creations[:AT_ONCE])
-    if len(creations) > AT_ONCE:
+    plan.create = tuple(fresh[:AT_ONCE])
+    if len(fresh) > AT_ONCE:
         plan.again_in = 0.0
     return active + len(plan.create), terminating, ready
-
-
-def _wanted(tally: Tally, active: int) -> int:
-    """Return how many pods should be active."""
-    spec = tally.spec
-    if spec.completions is None:
-        return active if tally.succeeded > 0 else spec.parallelism
-    return max(min(spec.completions - tally.succeeded, spec.parallelism), 0)
-
-
-def _victims(tally: Tally, surplus: int) -> list[PodView]:
-    """Return the pods to delete: superfluous indexes in any case, then by rank."""
-    chosen: list[PodView] = []
-    left: list[PodView] = list(tally.active)
-    if tally.indexed:
-        seen: set[int] = set()
-        left = []
-        for pod in sorted(tally.active, key=lambda pod: pod.metadata.creation_timestamp):
-            number = tally.index(pod)
-            if number is None or number in seen:
-                chosen.append(pod)
-            else:
-                seen.add(number)
-                left.append(pod)
-    more = surplus - len(chosen)
-    if more > 0:
-        chosen += pick_victims(left, more, {}, tally.now, by_magnitude=False)
-    return chosen
-
-
-def _creations(tally: Tally, missing: int) -> tuple[list[Creation], float]:
-    """Return the pods to make, and how long the next one must wait if there is none."""
-    if not tally.indexed:
-        return [Creation()] * missing, 0.0
-    taken = tally.succeeded_indexes | tally.failed_indexes
-    taken |= {number for pod in tally.active if (number := tally.index(pod)) is not None}
-    if tally.only_failed:
-        taken |= {
-            number
-            for pod in tally.pods
-            if pod.metadata.deleting
-            and not pod.finished
-            and (number := tally.index(pod)) is not None
-        }
-    free = [number for number in range(tally.completions) if number not in taken][:missing]
-    if not tally.per_index:
-        return [Creation(number) for number in free], 0.0
-    waiting = tally.waiting_indexes()
-    creations: list[Creation] = []
-    wait = 0.0
-    for number in free:
-        failed = waiting.get(number)
-        left = 0.0
-        if failed is not None:
-            due = finish_time(failed, tally.now) + wait_after(all_failures(failed) + 1)
-            left = max(due - tally.now, 0.0)
-        if left > 0:
-            wait = min(wait, left) if wait else left
-        else:
-            creations.append(_replacement(tally, number, failed))
-    return creations, wait
-
-
-def _replacement(tally: Tally, number: int, failed: PodView | None) -> Creation:
-    if failed is None:
-        return Creation(number, 0)
-    count, ignored = noted_number(failed, FAILURE_COUNT), noted_number(failed, IGNORED_COUNT)
-    if tally.verdict(failed).counts:
-        return Creation(number, count + 1, ignored)
-    return Creation(number, count, ignored + 1)
-
-
-def _is_complete(tally: Tally, active: int) -> bool:
-    if tally.spec.completions is None:
-        return tally.succeeded > 0 and active == 0
-    return tally.succeeded >= tally.spec.completions and active == 0
 
 
 def _suspend(
@@ -309,13 +183,13 @@ def _suspend(
         if present is not None and present.status == "True":
             return conditions, start
         plan.events.append(("Normal", "Suspended", "Job suspended"))
-        condition = _condition("Suspended", "JobSuspended", "Job suspended", now)
-        return (*others, condition), None
+        suspended = condition("Suspended", "JobSuspended", "Job suspended", now)
+        return (*others, suspended), None
     if present is None or present.status == "False":
         return conditions, start
     plan.events.append(("Normal", "Resumed", "Job resumed"))
-    condition = _condition("Suspended", "JobResumed", "Job resumed", now, status="False")
-    return (*others, condition), time_text(now)
+    resumed = condition("Suspended", "JobResumed", "Job resumed", now, status="False")
+    return (*others, resumed), time_text(now)
 
 
 def _release(tally: Tally, ending: Condition | None, plan: Plan) -> None:
@@ -348,22 +222,7 @@ def _set_ending(tally: Tally, ending: Condition | None, plan: Plan) -> None:
         return
     if find_condition(tally.job.status.conditions, ending.type) is None:
         plan.interim = ending
-    type_ = "Complete" if ending.type == "SuccessCriteriaMet" else "Failed"
-    plan.ending = _condition(type_, ending.reason, ending.message, tally.now)
-
-
-def _condition(
-    type_: str, reason: str, message: str, now: float, status: str = "True"
-) -> Condition:
-    text = time_text(now)
-    return Condition(
-        type=type_,
-        status=status,
-        reason=reason,
-        message=message,
-        last_probe_time=text,
-        last_transition_time=text,
-    )
+    plan.ending = conclusion(ending, tally.now)
 
 
 def _sooner(one: float | None, other: float) -> float:

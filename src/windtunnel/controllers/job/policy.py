@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from windtunnel.controllers.job.indexes import parse_indexes
 from windtunnel.controllers.views import ContainerStatus, PodView, find_condition
+from windtunnel.kinds.workload.job_indexes import read_indexes
 
 Policy = Mapping[str, Any]
 
@@ -82,7 +82,7 @@ def judge_success(policy: Policy | None, completions: int, succeeded: set[int]) 
     for number, rule in enumerate((policy or {}).get("rules") or ()):
         least = rule.get("succeededCount")
         if rule.get("succeededIndexes") is not None:
-            required = parse_indexes(rule["succeededIndexes"], completions)
+            required = read_indexes(rule["succeededIndexes"], completions)
             have = len(required & succeeded)
             enough = have == len(required) if least is None else have >= least
         else:

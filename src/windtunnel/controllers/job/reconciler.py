@@ -16,8 +16,10 @@ from windtunnel.client.events import Recorder, Subject
 from windtunnel.controllers.controller import unless_zero, write_status
 from windtunnel.controllers.expectations import Expectations
 from windtunnel.controllers.job.backoff import Backoff
+from windtunnel.controllers.job.creations import Creation
+from windtunnel.controllers.job.ending import is_finished
 from windtunnel.controllers.job.indexes import INDEX
-from windtunnel.controllers.job.plan import Creation, Plan, decide, is_finished
+from windtunnel.controllers.job.plan import Plan, decide
 from windtunnel.controllers.job.tally import FAILURE_COUNT, FINALIZER, IGNORED_COUNT
 from windtunnel.controllers.job.views import JobStatus, JobView, Uncounted
 from windtunnel.controllers.ownership import claim, follow_pods, owner_reference

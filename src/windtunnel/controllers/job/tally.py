@@ -10,10 +10,11 @@ from typing import Final
 
 import msgspec
 
-from windtunnel.controllers.job.indexes import index_of, parse_indexes
+from windtunnel.controllers.job.indexes import index_of
 from windtunnel.controllers.job.policy import Verdict, judge_failure
 from windtunnel.controllers.job.views import JobView
 from windtunnel.controllers.views import PodView
+from windtunnel.kinds.workload.job_indexes import read_indexes
 
 FINALIZER: Final = "batch.kubernetes.io/job-tracking"
 FAILURE_COUNT: Final = "batch.kubernetes.io/job-index-failure-count"
@@ -93,14 +94,14 @@ class Tally:
 
     def _count_indexes(self) -> None:
         status = self.job.status
-        self.succeeded_indexes = parse_indexes(status.completed_indexes, self.completions)
+        self.succeeded_indexes = read_indexes(status.completed_indexes, self.completions)
         for pod in self.fresh_succeeded:
             number = self.index(pod)
             if number is not None:
                 self.succeeded_indexes.add(number)
         if not self.per_index:
             return
-        self.failed_indexes = parse_indexes(status.failed_indexes, self.completions)
+        self.failed_indexes = read_indexes(status.failed_indexes or "", self.completions)
         for pod in self.tracked:
             number = self.index(pod)
             if number is not None and self.failed(pod) and self._index_is_lost(pod):

@@ -62,6 +62,33 @@ def parse_indexes(text: str, completions: int) -> list[Interval]:
     return found
 
 
+def read_indexes(text: str, completions: int) -> set[int]:
+    """Return the indexes that ``text`` spells, without what is malformed or too large."""
+    indexes: set[int] = set()
+    for part in text.split(",") if text else ():
+        low, dash, high = part.partition("-")
+        try:
+            first, last = int(low), int(high if dash else low)
+        except ValueError:
+            continue
+        indexes.update(range(first, min(last, completions - 1) + 1))
+    return indexes
+
+
+def format_indexes(indexes: Iterable[int]) -> str:
+    """Return ``0,1,3-5``: runs of three and more are drawn together."""
+    runs: list[tuple[int, int]] = []
+    for number in sorted(indexes):
+        if runs and runs[-1][1] == number - 1:
+            runs[-1] = (runs[-1][0], number)
+        else:
+            runs.append((number, number))
+    return ",".join(
+        str(first) if first == last else f"{first}{',' if last == first + 1 else '-'}{last}"
+        for first, last in runs
+    )
+
+
 def count_indexes(intervals: Iterable[Interval]) -> int:
     """Return how many indexes the intervals hold."""
     return sum(last - first + 1 for first, last in intervals)
