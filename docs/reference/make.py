@@ -1,4 +1,4 @@
-"""Writes the reference pages that are derived: what the command line says of itself."""
+"""Writes the reference pages that are derived: the commands' own help, and the GPU catalogue."""
 
 from __future__ import annotations
 
@@ -14,6 +14,14 @@ HEAD = """# Commands
 Made by `make docs` from the commands themselves; do not edit.
 """
 
+GPUS = """# GPU models
+
+Made by `make docs` from the catalogue; do not edit. `--product` and `product=` take a name, the
+label, or what NVML calls the model; any other text with `--gpu-memory` (MiB).
+
+| name | label `nvidia.com/gpu.product` | MiB | GPUs a node | family | MIG |
+|---|---|---|---|---|---|"""
+
 
 def pages() -> dict[Path, str]:
     """Return every derived page and what should stand in it."""
@@ -22,7 +30,18 @@ def pages() -> dict[Path, str]:
     sections = [HEAD]
     for context in _walk(root, "windtunnel", None):
         sections.append(f"## {context.command_path}\n\n```text\n{context.get_help()}\n```\n")
-    return {HERE / "commands.md": "\n".join(sections)}
+    return {HERE / "commands.md": "\n".join(sections), HERE / "gpus.md": _gpus()}
+
+
+def _gpus() -> str:
+    from windtunnel.devices import models
+
+    rows = [
+        f"| `{key}` | `{model.label}` | {model.memory_mib} | {model.gpus} | {model.family} | "
+        f"{'yes' if model.mig else 'no'} |"
+        for key, model in models().items()
+    ]
+    return "\n".join([GPUS, *rows, ""])
 
 
 def _walk(

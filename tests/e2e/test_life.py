@@ -300,7 +300,7 @@ def test_a_cluster_that_stops_by_itself_leaves_word(up: Up) -> None:
     pod = home.client().create("pods", POD)
     home.run("down")
     with sqlite3.connect(home.folder().default_data / "windtunnel.db") as database:
-        database.execute("update versions set body = 'nonsense' where resource = 'pods'")
+        database.execute("update versions set body = x'6e6f' where resource = 'pods'")
 
     home.run("up", "--detach")
     for _ in range(200):
@@ -415,7 +415,7 @@ def test_nodes_come_and_go_and_the_ledger_counts_them(up: Up) -> None:
     nodes = json.loads(home.run("nodes", "list", "-o", "json").stdout)
     assert [node["name"] for node in nodes] == ["a100-0", "a100-1", "a100-2", "h100-0", "h100-1"]
 
-    assert home.run("nodes", "remove", "a100-1").stdout == "Removed 1 nodes.\n"
+    assert home.run("nodes", "remove", "a100-1").stdout == "Removed 1 node.\n"
     assert home.run("nodes", "remove", "--pool", "h100").stdout == "Removed 2 nodes.\n"
     assert json.loads(home.run("ledger", "-o", "json").stdout)["nodes"] == {
         "a100-0": 4,

@@ -45,6 +45,14 @@ def test_an_order_can_be_short(text: str, want: tuple[str, int, int, str]) -> No
         "",
         "h100:0x8",
         "h100:2x",
+        "h100:4x8,a100:2x4",
+        "h100:4x8,count=2",
+        "pool=a,pool=b",
+        "pool=a,label=x=1,label=x=2",
+        "pool=a,label=kubernetes.io/hostname=other",
+        "pool=a,cpu=1e-30",
+        "pool=a,cpu=9999999999999999999Ei",
+        "pool=a,memory=1e999",
         "H_100:1x8",
         "count=3",
         "pool=a,count=0",
@@ -67,6 +75,17 @@ def test_an_impossible_order_is_one_sentence(text: str) -> None:
         parse_order(text)
 
     assert "\n" not in str(refusal.value)
+
+
+def test_what_could_have_been_said_is_told() -> None:
+    with pytest.raises(UsageError, match="each pool has an order of its own"):
+        parse_order("h100:4x8,a100:2x4")
+    with pytest.raises(UsageError, match="nor NAME:COUNTxGPUS"):
+        parse_order("h100:-1x8")
+    with pytest.raises(UsageError, match="one of NoSchedule, PreferNoSchedule, NoExecute"):
+        parse_order("pool=a,taint=k:Never")
+    with pytest.raises(UsageError, match=r"name one of .*h100, .*gpu-memory"):
+        parse_order("pool=a,product=Voodoo2")
 
 
 def test_an_unknown_product_is_fine_when_its_memory_is_given() -> None:

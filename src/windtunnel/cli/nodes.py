@@ -60,7 +60,7 @@ def add(
         added = add_nodes(client, order, done)
     first, last = added[0], added[-1]
     span = first if count == 1 else f"{first} to {last}"
-    click.echo(f"Added {count} nodes to pool {pool}: {span}.")
+    click.echo(f"Added {_counted(count)} to pool {pool}: {span}.")
 
 
 @command.command("list")
@@ -110,9 +110,15 @@ def remove(name: str, pool: str, names: tuple[str, ...]) -> None:
     if bool(pool) == bool(names):
         raise UsageError("name either nodes or a --pool to remove")
     client = reach(name)
-    doomed = list(names) or [node["metadata"]["name"] for node in pool_nodes(client, pool)]
+    doomed = list(dict.fromkeys(names)) or [
+        node["metadata"]["name"] for node in pool_nodes(client, pool)
+    ]
     with progress(len(doomed), "Removing nodes") as done:
         count = remove_nodes(client, doomed, done)
     if pool and not count and not remove_document(client, pool):
         raise UsageError(f"there is no pool {pool}")
-    click.echo(f"Removed {count} nodes.")
+    click.echo(f"Removed {_counted(count)}.")
+
+
+def _counted(count: int) -> str:
+    return "1 node" if count == 1 else f"{count} nodes"

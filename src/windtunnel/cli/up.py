@@ -42,8 +42,8 @@ from windtunnel.nodes import parse_order
     "orders",
     multiple=True,
     metavar="SPEC",
-    help="A pool that is there from the start, such as h100:100x8 "
-    "or pool=h100,count=100,gpus=8; repeatable.",
+    help="A pool that is there from the start, such as h100:100x8 or pool=h100,count=100,gpus=8; "
+    "also product, gpu-memory, cpu, memory, label, taint; repeatable.",
 )
 @click.option(
     "--without",

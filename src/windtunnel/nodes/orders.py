@@ -63,7 +63,7 @@ def remove_nodes(client: Client, names: list[str], done: Callable[[int], None] =
     nodes = {key_of(node).name: node for node in client.list("nodes")}
     unknown = next((name for name in names if name not in nodes), None)
     if unknown is not None:
-        raise UsageError(f"there is no node {unknown}")
+        raise UsageError(f"there is no node {unknown or repr(unknown)}")
     for name in names:
         client.delete("nodes", Key("", name))
         done(1)

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from windtunnel.devices import find_model
+from windtunnel.devices import POOL_LABEL, find_model, models
 from windtunnel.errors import UsageError
 from windtunnel.machinery import names, quantity
 
@@ -15,6 +15,15 @@ DEFAULT_PRODUCT: Final = "NVIDIA-H100-80GB-HBM3"
 _SHORT: Final = re.compile(r"(?P<pool>[^:=]+):(?P<count>[0-9]+)(x(?P<gpus>[0-9]+))?")
 _MAX_COUNT: Final = 100_000
 _MAX_GPUS: Final = 1024
+_CPU: Final = ("1m", "1000000")
+_MEMORY: Final = ("1Mi", "1Pi")
+_OWN_LABELS: Final = frozenset(
+    {
+        *(f"kubernetes.io/{what}" for what in ("arch", "hostname", "os")),
+        *(f"beta.kubernetes.io/{what}" for what in ("arch", "os")),
+        POOL_LABEL,
+    }
+)
 _EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 
@@ -50,22 +59,31 @@ def check(order: PoolOrder) -> PoolOrder:
         raise UsageError(f"a node has 0 to {_MAX_GPUS} GPUs, not {order.gpus}")
     if order.gpus and not order.memory_mib and find_model(order.product) is None:
         raise UsageError(
-            f"unknown GPU product {order.product!r}: name one of the catalogue, or give its memory"
-            " in MiB as well"
+            f"unknown GPU product {order.product!r}: name one of {', '.join(models())}, "
+            "or say how much memory it has (gpu-memory, in MiB, above 0)"
         )
-    for what, text in (("cpu", order.cpu), ("memory", order.memory)):
-        if text and not _positive(text):
-            raise UsageError(f"{what} {text!r} is not a positive quantity (such as 64 or 512Gi)")
+    for what, text, (least, most) in (
+        ("cpu", order.cpu, _CPU),
+        ("memory", order.memory, _MEMORY),
+    ):
+        if text and not _within(text, least, most):
+            raise UsageError(f"{what} {text!r} is not a quantity from {least} to {most}")
     for key, value in order.labels:
         wrong = names.label_key(key) or names.label_value(value)
         if wrong:
             raise UsageError(f"label {key}={value}: {wrong[0]}")
+        if key in _OWN_LABELS:
+            raise UsageError(f"label {key}={value}: every node has this one already, by itself")
+    twice = _repeated([key for key, _ in order.labels])
+    if twice:
+        raise UsageError(f"label {twice} is given twice")
     for key, value, effect in order.taints:
         wrong = names.label_key(key) or names.label_value(value)
         if wrong:
             raise UsageError(f"taint {key}={value}:{effect}: {wrong[0]}")
         if effect not in _EFFECTS:
-            raise UsageError(f"taint {key}={value}:{effect}: the effect is one of {_EFFECTS}")
+            known = ", ".join(_EFFECTS)
+            raise UsageError(f"taint {key}={value}:{effect}: the effect is one of {known}")
     return order
 
 
@@ -105,23 +123,34 @@ def parse_order(text: str) -> PoolOrder:
         UsageError: a word is unknown or its value impossible.
     """
     words: dict[str, str] = {}
+    given: list[str] = []
     labels: list[tuple[str, str]] = []
     taints: list[tuple[str, str, str]] = []
     for part in filter(None, (piece.strip() for piece in text.split(","))):
         word, equals, value = part.partition("=")
         short = None if equals else _SHORT.fullmatch(part)
         if short is not None:
-            words |= {key: given for key, given in short.groupdict().items() if given}
+            said = {key: value for key, value in short.groupdict().items() if value}
+            words |= said
+            given += said
         elif not equals:
-            raise UsageError(f"{part!r} in the node order {text!r} is not of the form word=value")
+            raise UsageError(
+                f"{part!r} in the node order {text!r} is neither word=value nor NAME:COUNTxGPUS"
+            )
         elif word == "label":
             labels.append(parse_label(value))
         elif word == "taint":
             taints.append(parse_taint(value))
         elif word in ("pool", "count", "gpus", "product", "cpu", "memory", "gpu-memory"):
             words[word] = value
+            given.append(word)
         else:
             raise UsageError(f"unknown word {word!r} in the node order {text!r}")
+    twice = _repeated(given)
+    if twice:
+        raise UsageError(
+            f"the node order {text!r} says {twice} twice; each pool has an order of its own"
+        )
     if "pool" not in words:
         raise UsageError(f"the node order {text!r} names no pool")
     namesake = find_model(words["pool"])
@@ -142,11 +171,15 @@ def parse_order(text: str) -> PoolOrder:
     )
 
 
-def _positive(text: str) -> bool:
+def _within(text: str, least: str, most: str) -> bool:
     try:
-        return quantity.to_milli(text) > 0
+        return quantity.parse(least) <= quantity.parse(text) <= quantity.parse(most)
     except ValueError:
         return False
+
+
+def _repeated(names: list[str]) -> str:
+    return next((name for name in names if names.count(name) > 1), "")
 
 
 def _whole(words: dict[str, str], word: str, default: int) -> int:
