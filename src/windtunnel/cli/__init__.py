@@ -4,6 +4,8 @@ Verbs are imported when they are used, so that ``windtunnel --help`` or an agent
 server. Whatever goes wrong ends as one sentence on the error stream and an exit code.
 """
 
+__all__ = ["main"]
+
 
 def main() -> None:
     """Run the command line and leave with its exit code."""

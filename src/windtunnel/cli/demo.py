@@ -153,7 +153,7 @@ def _play(act: Act) -> None:
 
 
 def _draw_pods(act: Act) -> None:
-    from windtunnel.devices.ledger import limit_of
+    from windtunnel.devices import limit_of
 
     draw(
         ("POD", "#GPUS", "NODE", "STATUS"),

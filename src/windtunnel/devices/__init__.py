@@ -4,7 +4,7 @@ Nouns and pure functions only; who writes them to a cluster lives in ``gpu`` and
 """
 
 from windtunnel.devices.catalogue import GPU, GpuModel, find_model, models
-from windtunnel.devices.ledger import Ledger, NodeAccount, take_ledger
+from windtunnel.devices.ledger import Ledger, NodeAccount, limit_of, take_ledger
 from windtunnel.devices.pools import (
     PLAYED,
     POOL_LABEL,
@@ -29,6 +29,7 @@ __all__ = [
     "config_map_name",
     "find_model",
     "is_pool_config_map",
+    "limit_of",
     "models",
     "parse_pools",
     "pool_document",

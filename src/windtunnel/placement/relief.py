@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
-from windtunnel.fleet.node import NodeFacts
-from windtunnel.fleet.pod import PodView
+from windtunnel.fleet import NodeFacts, PodView
 
 
 class What(Enum):

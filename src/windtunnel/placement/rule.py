@@ -9,9 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from windtunnel.fleet import Ints
-from windtunnel.fleet.pod import PodView
-from windtunnel.fleet.view import FleetView
+from windtunnel.fleet import FleetView, Ints, PodView
 from windtunnel.placement.relief import Relief
 from windtunnel.placement.verdict import Entry, Scope, Verdict
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from windtunnel.client import Client, Write
 from windtunnel.client.event_series import EventSeries
 from windtunnel.client.events import Subject
-from windtunnel.client.protocol import Client, Write
 from windtunnel.fleet import PodView
 from windtunnel.kernel import Clock, Parked
 from windtunnel.machinery.errors import ApiError

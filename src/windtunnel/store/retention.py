@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Final
 
-from windtunnel.kernel.clock import Clock
+from windtunnel.kernel import Clock
 
 _EVERY: Final = 256
 """Writes between two looks at the clock."""

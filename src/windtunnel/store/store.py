@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from windtunnel.errors import BrokenInvariant
-from windtunnel.kernel.clock import Clock
+from windtunnel.kernel import Clock
 from windtunnel.machinery.tree import Key, encode
 from windtunnel.store.backend import Backend
 from windtunnel.store.committer import Committer, Post
