@@ -7,6 +7,9 @@ from typing import Any
 
 import msgspec
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.apiserver.api import Api, config, obj
 from windtunnel.machinery.admission import Act, Panel, Petition, Reply
@@ -500,3 +503,62 @@ def test_rules_of_other_rooms_have_their_say() -> None:
     assert api.refused("POST", path, obj("v1", "ConfigMap", "bad")) == (
         403, 'configmaps "bad" is forbidden: not that name',
     )  # fmt: skip
+
+
+def signing_request() -> str:
+    key = ec.generate_private_key(ec.SECP256R1())
+    made = x509.CertificateSigningRequestBuilder().subject_name(x509.Name([]))
+    pem = made.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+    return base64.b64encode(pem).decode()
+
+
+def test_a_signing_request_names_who_made_it(api: Api) -> None:
+    spec = {"request": signing_request(), "signerName": "example.com/s", "usages": ["client auth"]}
+    tree = obj("certificates.k8s.io/v1", "CertificateSigningRequest", "r")
+    tree["spec"] = {**spec, "username": "somebody"}
+    path = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
+
+    made = api.post(path, tree)
+    assert made["spec"]["username"] == "admin"
+    condition = {"type": "Approved", "status": "True", "reason": "r"}
+    made["status"] = {"conditions": [condition]}
+    decided = api.put(f"{path}/r/approval", made)
+    assert decided["status"]["conditions"][0]["lastUpdateTime"]
+    decided["status"]["conditions"].append({"type": "Denied", "status": "True", "reason": "r"})
+    assert "Denied" in api.refused("PUT", f"{path}/r/approval", decided)[1]
+
+
+@pytest.mark.parametrize("plural", ["resourceclaims", "resourceclaimtemplates"])
+def test_admin_access_is_a_matter_of_the_namespace(api: Api, ns: str, plural: str) -> None:
+    exactly = {"deviceClassName": "gpu.example.com", "adminAccess": True}
+    spec: dict[str, Any] = {"devices": {"requests": [{"name": "g", "exactly": exactly}]}}
+    claim = plural == "resourceclaims"
+    tree = obj(
+        "resource.k8s.io/v1",
+        "ResourceClaim" if claim else "ResourceClaimTemplate",
+        "c",
+        spec=spec if claim else {"spec": spec},
+    )
+    path = f"/apis/resource.k8s.io/v1/namespaces/ns/{plural}"
+
+    code, text = api.refused("POST", path, tree)
+    assert code == 422
+    assert "spec.devices.requests[0].adminAccess: Forbidden: admin access to devices" in text
+    label = {"resource.kubernetes.io/admin-access": "true"}
+    api.patch("/api/v1/namespaces/ns", {"metadata": {"labels": label}})
+    assert api.post(path, tree)["metadata"]["name"] == "c"
+
+
+def test_a_dry_run_takes_no_address(api: Api, ns: str) -> None:
+    spec = {"type": "NodePort", "ports": [{"port": 81}]}
+
+    made = api.post(f"{ns}/services?dryRun=All", obj("v1", "Service", "s", spec=spec))
+
+    assert made["spec"]["clusterIP"] == "10.96.0.0"
+    assert made["spec"]["ports"][0]["nodePort"] == 32769
+
+
+def test_a_deprecated_kind_warns_whoever_uses_it(api: Api, ns: str) -> None:
+    headers = dict(api.answer("GET", f"{ns}/endpoints").headers)
+
+    assert "v1 Endpoints is deprecated" in {k.lower(): v for k, v in headers.items()}["warning"]

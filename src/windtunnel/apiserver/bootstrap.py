@@ -10,7 +10,7 @@ from typing import Final
 from windtunnel.apiserver.mint import Mint
 from windtunnel.apiserver.verbs.objects import Objects, shaped
 from windtunnel.apiserver.verbs.validation import settle
-from windtunnel.kernel.clock import Clock
+from windtunnel.kernel import Clock
 from windtunnel.kinds.served import recorded
 from windtunnel.kinds.served.kind import Kind
 from windtunnel.kinds.served.registry import Catalogue

@@ -18,7 +18,7 @@ from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.admission import Act, Ask, Operation, Petition, Reply, Spoken, User
 from windtunnel.machinery.names import SUFFIX_LENGTH
 from windtunnel.machinery.timestamp import time_text
-from windtunnel.machinery.tree import Tree
+from windtunnel.machinery.tree import Key, Tree
 
 _LONGEST_BASE: Final = 63 - SUFFIX_LENGTH
 
@@ -53,6 +53,11 @@ class Call:
     def namespace(self) -> str:
         """The namespace in the path; a namespace itself lies in none."""
         return self.route.namespace if self.kind.namespaced else ""
+
+    @property
+    def key(self) -> Key:
+        """Where the object named in the path is kept."""
+        return Key(self.namespace, self.route.name)
 
     @property
     def timestamp(self) -> str:

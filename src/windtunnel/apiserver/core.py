@@ -41,7 +41,7 @@ from windtunnel.apiserver.verbs.patching import Patching
 from windtunnel.apiserver.verbs.reading import Reading
 from windtunnel.apiserver.verbs.watching import Watching
 from windtunnel.apiserver.verbs.writing import Writing
-from windtunnel.kernel.clock import Clock
+from windtunnel.kernel import Clock
 from windtunnel.kinds.served.kind import Kind
 from windtunnel.kinds.served.registry import Catalogue
 from windtunnel.machinery.admission import Panel, User
@@ -54,11 +54,8 @@ from windtunnel.machinery.errors import (
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.store import Store
 
-_DEPRECATED: Final = {
-    "componentstatuses": "v1 ComponentStatus is deprecated in v1.19+",
-    "endpoints": ("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"),
-}
-"""Built-in kinds that warn whoever uses them."""
+Handle = Callable[[Call], Outcome]
+"""Answers a request for one kind."""
 _UNSERVED: Final = "404 page not found\n"
 _ITSELF: Final = User("system:apiserver", ("system:masters",))
 
@@ -124,12 +121,20 @@ class Core:
         self._verbs = Verbs(
             self.objects, self.reading, self.watching, self.writing, self.patching, self.deleting
         )
-        self._scaling = Scaling(
-            self.objects, self.reading, self.writing, self.patching, self.customs
-        )
-        self._node_calls = NodeCalls(self.objects, self.reading)
-        self._token_requests = TokenRequests(self.objects, self.reading, signer)
-        self._reviews = Reviews(self.authenticator, self._authorizer)
+        scaling = Scaling(self.objects, self.reading, self.writing, self.patching, self.customs)
+        node_calls = NodeCalls(self.objects, self.reading)
+        self._subresources: Mapping[str, Handle] = {
+            "scale": scaling.handle,
+            "binding": self.binding.handle,
+            "eviction": self.evicting.handle,
+            "token": TokenRequests(self.objects, self.reading, signer).handle,
+            **dict.fromkeys(NODE_CALLS, node_calls.handle),
+        }
+        reviews = Reviews(self.authenticator, self._authorizer)
+        self._posted: Mapping[str, Handle] = {
+            "bindings": self.binding.handle,
+            **dict.fromkeys(reviews.resources, reviews.handle),
+        }
         self.discovery = Discovery(catalogue)
         self._paths = ServerPaths(store, self.discovery, OpenApi(catalogue), signer)
         bootstrap(self.objects, catalogue, clock, self.mint)
@@ -179,7 +184,7 @@ class Core:
         call.manager = request.parameter("fieldManager") or default_manager(
             request.headers.get("user-agent", "")
         )
-        if text := _DEPRECATED.get(kind.resource) or self.customs.deprecation(kind):
+        if text := kind.deprecated or self.customs.deprecation(kind):
             call.warn(text)
         if kind.custom and route.verb == "create" and self.customs.is_going(kind):
             raise MethodNotAllowed(
@@ -210,7 +215,6 @@ class Core:
 
     def _answered(self, call: Call) -> Outcome:
         kind, route = call.kind, call.route
-        request = call.request
         reads_all = route.verb in ("list", "watch")
         if kind.namespaced and not route.namespace and route.name and not reads_all:
             raise NotFound.resource()
@@ -220,15 +224,12 @@ class Core:
             raise NotFound.resource()
         if route.subresource:
             return self._subresource(call)
-        if self._reviews.knows(kind.plural):
+        post = self._posted.get(kind.resource)
+        if post is not None:
             if route.verb != "create":
                 raise MethodNotAllowed
-            call.form = accepted(request.accept)
-            return self._reviews.handle(call)
-        if kind.plural == "bindings" and not kind.group:
-            if route.verb != "create":
-                raise MethodNotAllowed
-            return self.binding.handle(call)
+            call.form = self._form(call)
+            return post(call)
         self._require_verb(call)
         call.form = self._form(call)
         return self._verbs.handle(call)
@@ -259,18 +260,7 @@ class Core:
         if route.verb not in part.verbs:
             raise MethodNotAllowed
         call.form = self._form(call)
-        name = route.subresource
-        if name == "scale":
-            return self._scaling.handle(call)
-        if name in NODE_CALLS:
-            return self._node_calls.handle(call)
-        if name == "binding":
-            return self.binding.handle(call)
-        if name == "eviction":
-            return self.evicting.handle(call)
-        if name == "token":
-            return self._token_requests.handle(call)
-        return self._verbs.handle_part(call)
+        return self._subresources.get(route.subresource, self._verbs.handle_part)(call)
 
     def _clear(self, kind: Kind) -> bool:
         """Delete every object of a kind that is to be served no more."""

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from windtunnel.apiserver.forms.jsonpath import find
-from windtunnel.kernel.clock import Clock
+from windtunnel.apiserver.verbs.objects import touch
+from windtunnel.kernel import Clock
 from windtunnel.kinds.extension.definition_conditions import CLEANUP_FINALIZER, established_status
 from windtunnel.kinds.served.kind import Column, Context, Kind, Rules, Subresource
 from windtunnel.kinds.served.registry import Catalogue
@@ -280,25 +281,7 @@ class Customs:
             return
         if CLEANUP_FINALIZER not in finalizers:
             metadata["finalizers"] = [*finalizers, CLEANUP_FINALIZER]
-        self._write(version, definition)
-
-    def _write(self, version: Version, definition: Tree) -> Version:
-        metadata = definition["metadata"]
-
-        def body(revision: int) -> bytes:
-            metadata["resourceVersion"] = str(revision)
-            return encode(definition)
-
-        return self._store.put(
-            DEFINITIONS,
-            version.key,
-            body=body,
-            expected=version.revision,
-            uid=version.uid,
-            labels=version.labels,
-            fields=version.fields,
-            owners=version.owners,
-        )
+        touch(self._store, version, definition)
 
     def _clean_up(self, name: str, version: Version, definition: Tree, clear: Clear) -> None:
         """Delete the objects of a definition that goes, and the definition after the last."""
@@ -315,4 +298,4 @@ class Customs:
             self._store.remove(DEFINITIONS, version.key, expected=version.revision)
             return
         metadata["finalizers"] = remaining
-        self._write(version, definition)
+        touch(self._store, version, definition)

@@ -1,8 +1,7 @@
 """The API server without HTTP, for our own parts: a ``client.Client`` over the core.
 
 Its writes skip validation, for our own parts write sound objects; they are admitted, owned and
-stored like anybody's. A write that has to ask a webhook is parked: the caller is told when the
-reply is there, and the same write, made again, goes on with it.
+stored like anybody's. A write that has to ask a webhook is parked (``parking``).
 """
 
 from __future__ import annotations
@@ -11,35 +10,27 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from windtunnel.apiserver.access.authentication import AUTHENTICATED, MASTERS
-from windtunnel.apiserver.call import Call, ReplyWanted
+from windtunnel.apiserver.call import Call
 from windtunnel.apiserver.core import Core
 from windtunnel.apiserver.forms.negotiation import Form
 from windtunnel.apiserver.forms.options import DeleteOptions
 from windtunnel.apiserver.forms.selection import Selection, select
-from windtunnel.apiserver.request import Request
+from windtunnel.apiserver.parking import Parking, StartAsk
 from windtunnel.apiserver.routes import Route
-from windtunnel.apiserver.verbs.ownership import ignored
 from windtunnel.apiserver.verbs.patching import STATUS_FIELDS
 from windtunnel.apiserver.verbs.validation import settle, settle_written_status, with_own_status
 from windtunnel.apiserver.verbs.writing import Written
-from windtunnel.client import Change, Deliver, Write
-from windtunnel.client.protocol import ChangeType
+from windtunnel.client import Change, ChangeType, Deliver, Served, Write
 from windtunnel.errors import BrokenInvariant
 from windtunnel.kernel import Parked
 from windtunnel.kinds.served.kind import Kind
-from windtunnel.machinery.admission import Ask, Reply, User
-from windtunnel.machinery.apply import apply_patch
+from windtunnel.machinery.admission import User
 from windtunnel.machinery.errors import ApiError, NotFound
 from windtunnel.machinery.patches import merge_patch, strategic_patch
 from windtunnel.machinery.tree import Key, Tree, key_of
 from windtunnel.store import Version
 
-StartAsk = Callable[[Ask, Callable[[Reply], None]], None]
-"""Makes a call outside and tells when the reply is there."""
-
 _PLAIN: Final = Form()
-_NOBODY_ASKS: Final = Reply(error="nothing can be asked from within this cluster")
-_Place = tuple[str, str, Key, str]
 
 
 class LocalClient:
@@ -59,11 +50,24 @@ class LocalClient:
         self._core = core
         self._user = User(user, (MASTERS, AUTHENTICATED))
         self._manager = manager
-        self._asks = asks
+        self._parking = Parking(asks)
         self._kinds: dict[str, tuple[int, Kind]] = {}
-        self._parked: dict[_Place, Request] = {}
 
-    # Reading
+    def served(self) -> Sequence[Served]:
+        """Return every resource in every version that is served now, preferred versions first."""
+        return [
+            Served(
+                kind.resource,
+                kind.api_version,
+                kind.kind,
+                kind.namespaced,
+                frozenset(kind.verbs),
+                "scale" in kind.subresources,
+            )
+            for versions in self._core.catalogue.groups().values()
+            for kinds in versions.values()
+            for kind in kinds
+        ]
 
     def get(self, resource: str, key: Key) -> Tree | None:
         """Return the object, or None where there is none."""
@@ -110,8 +114,6 @@ class LocalClient:
 
         narrow = namespace or not selection.empty
         return store.subscribe(kind.store, changed_here if narrow else changed)
-
-    # Writing
 
     def create(self, resource: str, tree: Tree) -> Tree:
         """Create the object named in its metadata and return it as stored."""
@@ -171,29 +173,10 @@ class LocalClient:
     def apply(self, resource: str, tree: Tree, *, manager: str = "", force: bool = False) -> Tree:
         """Server-side apply as ``manager`` (this client's own by default)."""
         kind, key = self._kind(resource), key_of(tree)
-        core = self._core
 
         def write(call: Call) -> Written:
             call.manager = manager or self._manager
-            common: dict[str, Any] = {
-                "manager": call.manager,
-                "force": force,
-                "api_version": kind.api_version,
-                "now": call.timestamp,
-                "ignore": ignored(kind, ""),
-            }
-            structure = kind.structure()
-            if core.objects.find(kind, key) is None:
-                made = apply_patch(None, tree, structure, **common)
-                made["kind"], made["apiVersion"] = kind.kind, kind.api_version
-                return core.writing.create(call, made, options={}, own=lambda *_: None)
-
-            def change(old: Tree) -> Tree:
-                new = apply_patch(old, tree, structure, **common)
-                settle(kind, new)
-                return new
-
-            return core.writing.update(call, change, options={}, own=lambda *_: None)
+            return self._core.patching.apply(call, tree, force=force)
 
         written: Written = self._write(kind, "patch", key, write)
         return written.tree
@@ -310,9 +293,7 @@ class LocalClient:
     ) -> Any:
         core = self._core
         place = (verb, kind.resource, key, subresource)
-        request = self._parked.pop(place, None) if self._parked else None
-        if request is None:
-            request = Request(verb, "", trusted=True)
+        request = self._parking.request(place)
         now: float = request.memo.setdefault("now", core.clock.now())
         route = Route(
             "", verb, True, kind.group, kind.version, key.namespace, kind.plural, key.name,
@@ -322,31 +303,10 @@ class LocalClient:
             request, route, self._user, kind, now, core.mint, _PLAIN, self._manager, trusted=True
         )
         try:
-            return write(call)
-        except ReplyWanted as wanted:
-            return self._park(place, request, wanted.ask, lambda: write(call))
+            return self._parking.run(place, request, lambda: write(call))
         finally:
             if core.customs.pending:
                 core.settle()
-
-    def _park(self, place: _Place, request: Request, ask: Ask, again: Callable[[], Any]) -> Any:
-        """Have the ask made, and raise how to wait for it."""
-        if self._asks is None:
-            request.answers[ask.key] = _NOBODY_ASKS
-            try:
-                return again()
-            except ReplyWanted as wanted:
-                return self._park(place, request, wanted.ask, again)
-        self._parked[place] = request
-        waiting: list[Callable[[], None]] = []
-
-        def done(reply: Reply) -> None:
-            request.answers[ask.key] = reply
-            for each in waiting:
-                each()
-
-        self._asks(ask, done)
-        raise Parked(waiting.append)
 
 
 def _with_status_of(kind: Kind, tree: Tree) -> Callable[[Tree], Tree]:

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from windtunnel.kernel.chance import Chance
+from windtunnel.kernel import Chance
 from windtunnel.machinery.names import SUFFIX_LENGTH, SUFFIX_LETTERS
 
 _POOL_BYTES: Final = 4096

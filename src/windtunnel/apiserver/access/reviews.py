@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 import msgspec
@@ -54,23 +54,24 @@ class Reviews:
     def __init__(self, authenticator: Authenticator, authorizer: Authorizer) -> None:
         self._authenticator, self._authorizer = authenticator, authorizer
         self._answers: dict[str, Callable[[Call, Tree], None]] = {
-            "selfsubjectaccessreviews": self._own_access,
-            "subjectaccessreviews": self._access,
-            "localsubjectaccessreviews": self._local_access,
-            "selfsubjectrulesreviews": self._rules,
-            "tokenreviews": self._token,
-            "selfsubjectreviews": self._self,
+            "selfsubjectaccessreviews.authorization.k8s.io": self._own_access,
+            "subjectaccessreviews.authorization.k8s.io": self._access,
+            "localsubjectaccessreviews.authorization.k8s.io": self._local_access,
+            "selfsubjectrulesreviews.authorization.k8s.io": self._rules,
+            "tokenreviews.authentication.k8s.io": self._token,
+            "selfsubjectreviews.authentication.k8s.io": self._self,
         }
 
-    def knows(self, plural: str) -> bool:
-        """Whether a resource is a review."""
-        return plural in self._answers
+    @property
+    def resources(self) -> Iterable[str]:
+        """The resources that are reviews."""
+        return self._answers
 
     def handle(self, call: Call) -> Answer:
         """Answer the review in the request's body."""
         tree = read_body(call)
         tree.setdefault("metadata", {})
-        self._answers[call.kind.plural](call, tree)
+        self._answers[call.kind.resource](call, tree)
         order = ("kind", "apiVersion", "metadata", "spec", "status")
         made = {field: tree[field] for field in order if field in tree}
         return answer(made, status=201, form=call.form, warnings=call.warnings)

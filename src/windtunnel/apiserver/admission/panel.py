@@ -6,6 +6,8 @@ from typing import Final
 
 from windtunnel.apiserver.access.authorization import Authorizer
 from windtunnel.apiserver.access.rbac import Rbac
+from windtunnel.apiserver.admission.certificate_requests import CertificateRequests
+from windtunnel.apiserver.admission.device_access import DeviceAccess
 from windtunnel.apiserver.admission.extended_resource_toleration import (
     ExtendedResourceToleration,
 )
@@ -46,6 +48,8 @@ def builtin_panel(
     return Panel(
         mutators=[
             NamespaceLifecycle(store),
+            CertificateRequests(),
+            DeviceAccess(store),
             limits,
             ServiceAccount(store, mint),
             TaintNodesByCondition(),

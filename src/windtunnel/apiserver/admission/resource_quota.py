@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from windtunnel.apiserver.verbs.objects import touch
 from windtunnel.kinds.rules.quota_usage import Usage, matches_scopes, unstated, usage_of
 from windtunnel.machinery.admission import Act, Petition
 from windtunnel.machinery.quantity import ZERO, Quantity, parse
-from windtunnel.machinery.tree import Tree, encode
-from windtunnel.store import Store, Version
+from windtunnel.machinery.tree import Tree
+from windtunnel.store import Store
 
 _QUOTAS: Final = "resourcequotas"
 
@@ -48,7 +49,7 @@ class ResourceQuota:
         if petition.dry_run:
             return
         for version, quota in changed:
-            self._write(version, quota)
+            touch(self._store, version, quota)
 
     def _charge(self, petition: Petition, quota: Tree, delta: Usage) -> bool:
         """Add the delta to the quota's status where it counts; say whether it does.
@@ -87,24 +88,6 @@ class ResourceQuota:
             "used": {**(status.get("used") or {}), **{key: str(v) for key, v in total.items()}},
         }
         return True
-
-    def _write(self, version: Version, quota: Tree) -> None:
-        metadata = quota["metadata"]
-
-        def body(revision: int) -> bytes:
-            metadata["resourceVersion"] = str(revision)
-            return encode(quota)
-
-        self._store.put(
-            _QUOTAS,
-            version.key,
-            body=body,
-            expected=version.revision,
-            uid=version.uid,
-            labels=version.labels,
-            fields=version.fields,
-            owners=version.owners,
-        )
 
 
 def _listed(names: list[str], values: Mapping[str, Quantity]) -> str:

@@ -121,6 +121,32 @@ class _Pool:
         return ""
 
 
+class _Pretence:
+    """What a service gets in a dry run: nothing is taken, so nothing is looked up either."""
+
+    def __init__(self, taken: _Taken) -> None:
+        self._address = str(taken.network[0])
+        self._last_port = _LAST_PORT + 1
+
+    def next_address(self) -> str:
+        """Return an address that stands for any."""
+        return self._address
+
+    def claim_address(self, _: str) -> str:
+        """Let any address pass."""
+        return ""
+
+    def next_port(self) -> int:
+        """Return a port that stands for any; no two of a service are the same."""
+        self._last_port += 1
+        return self._last_port
+
+    def claim_port(self, port: int) -> str:
+        """Let any port pass."""
+        self._last_port = max(self._last_port, port)
+        return ""
+
+
 class ServiceAddresses:
     """Allocates for services before they are validated."""
 
@@ -136,6 +162,7 @@ class ServiceAddresses:
         if petition.new is None:
             return
         petition.new.setdefault("spec", {})
-        violations = assign(petition.new, petition.old, _Pool(self._taken, petition))
+        pool = _Pretence(self._taken) if petition.dry_run else _Pool(self._taken, petition)
+        violations = assign(petition.new, petition.old, pool)
         if violations:
             raise Invalid("Service", "", petition.name, violations)

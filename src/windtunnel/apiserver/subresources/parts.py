@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from windtunnel.kinds.access.certificatesigningrequests import stamp_conditions, validate_approval
 from windtunnel.kinds.namespaces import validate_finalize
 from windtunnel.kinds.pod.update import validate_ephemeral_update, validate_resize
 from windtunnel.kinds.served.kind import Context, Kind
@@ -68,12 +69,13 @@ def _finalize(new: Tree, old: Tree, _: Context) -> None:
         new["spec"]["finalizers"] = finalizers
 
 
-def _approve(new: Tree, old: Tree, _: Context) -> None:
+def _approve(new: Tree, old: Tree, context: Context) -> None:
     conditions = dig(new, "status", "conditions")
     _restore_all_but(new, old, "metadata")
     new["status"] = {**(old.get("status") or {})}
     if conditions is not None:
         new["status"]["conditions"] = conditions
+    stamp_conditions(new, old, context)
 
 
 def _add_ephemeral(new: Tree, old: Tree, _: Context) -> None:
@@ -120,7 +122,7 @@ def _no_violations(_: Tree, __: Tree) -> list[Violation]:
 
 
 FINALIZE: Final = Part(_finalize, lambda new, _: validate_finalize(new))
-APPROVAL: Final = Part(_approve, _no_violations)
+APPROVAL: Final = Part(_approve, validate_approval)
 EPHEMERAL_CONTAINERS: Final = Part(_add_ephemeral, validate_ephemeral_update, counts=True)
 RESIZE: Final = Part(_resize, validate_resize, counts=True)
 SCALE: Final = Part(_scale, _no_violations, counts=True)

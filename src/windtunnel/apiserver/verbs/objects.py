@@ -51,6 +51,35 @@ def shaped(tree: Tree) -> Tree:
     return found
 
 
+def touch(store: Store, version: Version, tree: Tree) -> Version:
+    """Store an object whose name, labels, owners and selectable fields stay as they are.
+
+    Args:
+        store: Where it is kept.
+        version: What was read; ``tree`` was made of it.
+        tree: The object in its stored form; its resourceVersion is set in place.
+
+    Raises:
+        Stale: Another write was faster.
+    """
+    metadata: dict[str, Any] = tree["metadata"]
+
+    def body(revision: int) -> bytes:
+        metadata["resourceVersion"] = str(revision)
+        return encode(tree)
+
+    return store.put(
+        version.resource,
+        version.key,
+        body=body,
+        expected=version.revision,
+        uid=version.uid,
+        labels=version.labels,
+        fields=version.fields,
+        owners=version.owners,
+    )
+
+
 class Objects:
     """Reads and writes the objects of kinds; knows no rules."""
 

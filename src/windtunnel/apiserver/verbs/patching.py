@@ -11,7 +11,7 @@ import msgspec
 from windtunnel.apiserver.call import Call
 from windtunnel.apiserver.forms.bodies import MalformedBody, go_json_error, read_yaml
 from windtunnel.apiserver.forms.negotiation import patch_form
-from windtunnel.apiserver.forms.options import WriteOptions, write_options
+from windtunnel.apiserver.forms.options import write_options
 from windtunnel.apiserver.verbs.objects import Objects
 from windtunnel.apiserver.verbs.ownership import ignored
 from windtunnel.apiserver.verbs.validation import (
@@ -33,7 +33,7 @@ from windtunnel.machinery.apply import apply_patch
 from windtunnel.machinery.errors import BadRequest, Conflict
 from windtunnel.machinery.patches import json_patch, merge_patch, strategic_patch
 from windtunnel.machinery.patches.refusals import go_text
-from windtunnel.machinery.tree import Key, Tree, decode
+from windtunnel.machinery.tree import Tree, decode
 
 STATUS_FIELDS: Final = frozenset({"kind", "apiVersion", "metadata", "status"})
 Shown = Callable[[], str]
@@ -63,7 +63,15 @@ class Patching:
         options = write_options(request.query, "PatchOptions", apply=form == "apply")
         call.dry_run, call.validation = options.dry_run, options.validation
         if form == "apply":
-            return self._apply(call, subresource, options)
+            applied = read_applied(call)
+            call.manager = options.manager
+            return self.apply(
+                call,
+                applied,
+                force=options.force,
+                subresource=subresource,
+                options=options.tree("PatchOptions"),
+            )
         kind = call.kind
         change = self.change(form, kind, request.body)
         of_status = subresource == "status" and not kind.custom
@@ -109,39 +117,55 @@ class Patching:
 
         return strategic
 
-    def _apply(self, call: Call, subresource: str, options: WriteOptions) -> Written:
+    def apply(
+        self,
+        call: Call,
+        applied: Tree,
+        *,
+        force: bool,
+        subresource: str = "",
+        options: Tree | None = None,
+    ) -> Written:
+        """Apply a configuration as the request's manager; what is missing is created.
+
+        Args:
+            call: The request.
+            applied: What the manager wants; consumed.
+            force: Take fields from other managers.
+            subresource: Of which part the configuration speaks.
+            options: What webhooks see of the request's options.
+
+        Raises:
+            ApiError: Fields belong to others, or somebody refuses.
+        """
         kind = call.kind
-        applied = read_applied(call)
-        call.manager = options.manager
-        present = self._objects.find(kind, Key(call.namespace, call.route.name))
-        uid = applied["metadata"].get("uid")
-        if present is None and uid:
-            raise Conflict.of(
-                kind.plural,
-                kind.group,
-                call.route.name,
-                f"uid mismatch: the provided object specified uid {uid}, and no existing object "
-                "was found",
-            )
-        common = {
-            "manager": options.manager,
-            "force": options.force,
-            "api_version": kind.api_version,
-            "subresource": subresource,
-            "now": call.timestamp,
-            "ignore": ignored(kind, subresource),
-        }
-        if present is None and not subresource:
+        apply = partial(
+            apply_patch,
+            structure=kind.structure(),
+            manager=call.manager,
+            force=force,
+            api_version=kind.api_version,
+            subresource=subresource,
+            now=call.timestamp,
+            ignore=ignored(kind, subresource),
+        )
+        if not subresource and self._objects.find(kind, call.key) is None:
+            if uid := applied["metadata"].get("uid"):
+                raise Conflict.of(
+                    kind.plural,
+                    kind.group,
+                    call.route.name,
+                    f"uid mismatch: the provided object specified uid {uid}, and no existing "
+                    "object was found",
+                )
             applied["metadata"].pop("resourceVersion", None)
-            tree = apply_patch(None, applied, kind.structure(), **common)
+            tree = apply(None, applied)
             tree["kind"], tree["apiVersion"] = kind.kind, kind.api_version
             settle(kind, tree)
-            return self._writing.create(
-                call, tree, options=options.tree("PatchOptions"), own=_owned_already
-            )
+            return self._writing.create(call, tree, options=options or {}, own=_owned_already)
 
         def changed(old: Tree) -> Tree:
-            new = apply_patch(old, applied, kind.structure(), **common)
+            new = apply(old, applied)
             place_patched(call, new, new.get("metadata"))
             settle(kind, new)
             return new
@@ -149,7 +173,7 @@ class Patching:
         return self._writing.update(
             call,
             changed,
-            options=options.tree("PatchOptions"),
+            options=options or {},
             subresource=subresource,
             own=_owned_already_update,
         )

@@ -23,7 +23,7 @@ from windtunnel.apiserver.forms.selection import Selection, select
 from windtunnel.apiserver.request import Frame
 from windtunnel.apiserver.verbs.objects import Objects, dump
 from windtunnel.apiserver.verbs.reading import from_the_future
-from windtunnel.kernel.clock import Clock
+from windtunnel.kernel import Clock
 from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.errors import Expired
 from windtunnel.machinery.tree import Tree, encode

@@ -100,7 +100,8 @@ def stamp_conditions(new: Tree, old: Tree, context: Context) -> None:
     before = {condition.get("type"): condition for condition in _conditions(old)}
     now = time_text(context.now)
     for condition in _conditions(new):
-        condition.setdefault("lastUpdateTime", now)
+        if not condition.get("lastUpdateTime"):
+            condition["lastUpdateTime"] = now
         known = before.get(condition.get("type"))
         if not condition.get("lastTransitionTime"):
             same = known is not None and known.get("status") == condition.get("status")
