@@ -1,11 +1,19 @@
+import pytest
 from tests.world import World
 
-from windtunnel.controllers.resources import Resource, Resources
+from windtunnel.controllers.resources import NotYetKnown, Resource, Resources
 from windtunnel.machinery.tree import Key
 
 
+def started(world: World) -> Resources:
+    resources = Resources(world.client, world.loop)
+    resources.start()
+    world.run(0.1)
+    return resources
+
+
 def test_every_resource_comes_once_and_pods_come_first(world: World) -> None:
-    resources = Resources(world.client)
+    resources = started(world)
     names = resources.namespaced()
 
     assert names[0] == "pods"
@@ -14,21 +22,30 @@ def test_every_resource_comes_once_and_pods_come_first(world: World) -> None:
     assert [name for name in names if name.startswith("events")] == ["events"]
 
 
-def test_a_kind_is_found_in_any_version_it_is_served_in(world: World) -> None:
-    resources = Resources(world.client)
+def test_nothing_is_said_before_it_is_known(world: World) -> None:
+    resources = Resources(world.client, world.loop)
 
-    assert resources.of_kind("v1", "Node") == Resource("nodes", False)
-    assert resources.of_kind("apps/v1", "ReplicaSet") == Resource("replicasets.apps", True)
+    with pytest.raises(NotYetKnown):
+        resources.namespaced()
+    with pytest.raises(NotYetKnown):
+        resources.of_kind("v1", "Pod")
+
+
+def test_a_kind_is_found_in_any_version_it_is_served_in(world: World) -> None:
+    resources = started(world)
+
+    assert resources.of_kind("v1", "Node") == Resource("nodes", False, "Node", "v1")
+    sets = Resource("replicasets.apps", True, "ReplicaSet", "apps/v1", scalable=True)
+    assert resources.of_kind("apps/v1", "ReplicaSet") == sets
     assert resources.of_kind("autoscaling/v1", "HorizontalPodAutoscaler") is not None
     assert resources.of_kind("example.com/v1", "Widget") is None
 
 
 def test_a_definition_adds_a_resource_and_takes_it_away(world: World) -> None:
-    resources = Resources(world.client)
+    resources = started(world)
     heard: list[tuple[str, bool]] = []
     resources.on_change(lambda resource, there: heard.append((resource.name, there)))
     heard.clear()
-    resources.start()
     schema = {"openAPIV3Schema": {"type": "object"}}
     world.create(
         "customresourcedefinitions.apiextensions.k8s.io",
@@ -44,7 +61,9 @@ def test_a_definition_adds_a_resource_and_takes_it_away(world: World) -> None:
     world.run(1)
 
     assert heard == [("widgets.example.com", True)]
-    assert resources.of_kind("example.com/v1", "Widget") == Resource("widgets.example.com", True)
+    assert resources.of_kind("example.com/v1", "Widget") == Resource(
+        "widgets.example.com", True, "Widget", "example.com/v1"
+    )
     assert "widgets.example.com" in resources.namespaced()
 
     world.client.delete(

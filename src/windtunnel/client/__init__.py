@@ -5,6 +5,7 @@ in ``assembly``. ``client.http`` does I/O and is not exported here.
 """
 
 from windtunnel.client.protocol import Client, Deliver, Write
+from windtunnel.client.served import Served
 from windtunnel.machinery.change import Change, ChangeType
 
-__all__ = ["Change", "ChangeType", "Client", "Deliver", "Write"]
+__all__ = ["Change", "ChangeType", "Client", "Deliver", "Served", "Write"]

@@ -23,6 +23,7 @@ import msgspec
 from windtunnel.client.connection import Connection
 from windtunnel.client.httpwatch import PAGE, HttpWatch
 from windtunnel.client.protocol import Deliver, Write
+from windtunnel.client.served import AGGREGATED, Served, read_served
 from windtunnel.errors import ClusterError
 from windtunnel.kernel import Loop
 from windtunnel.machinery.errors import ApiError, NotFound, refusal
@@ -67,7 +68,15 @@ class HttpClient:
         self._wire: http.client.HTTPConnection | None = None
         self._places: dict[str, tuple[str, bool]] = {}
 
-    # Reading
+    def served(self) -> Sequence[Served]:
+        """Return every resource in every version that is served now, preferred versions first."""
+        found: list[Served] = []
+        for root in ("/api", "/apis"):
+            status, body = self.ask("GET", root, accept=AGGREGATED)
+            if status != 200:
+                raise refusal(decode(body))
+            found += read_served(body)
+        return found
 
     def get(self, resource: str, key: Key) -> Tree | None:
         """Return the object, or None where there is none."""
@@ -93,8 +102,6 @@ class HttpClient:
             token = page["metadata"].get("continue") or ""
             if not token:
                 return found
-
-    # Writing
 
     def create(self, resource: str, tree: Tree) -> Tree:
         """Create the object named in its metadata and return it as stored."""
@@ -190,8 +197,6 @@ class HttpClient:
         watch.start()
         return watch.stop
 
-    # The wire
-
     def ask(
         self,
         method: str,
@@ -199,13 +204,14 @@ class HttpClient:
         body: bytes | None = None,
         query: dict[str, str] | None = None,
         content_type: str = "application/json",
+        accept: str = "application/json",
     ) -> tuple[int, bytes]:
         """Send one request as it stands; returns status and body.
 
         Raises:
             ClusterError: the server cannot be reached.
         """
-        headers = self._headers()
+        headers = self._headers() | {"Accept": accept}
         if body is not None:
             headers["Content-Type"] = content_type
         target = f"{path}?{urlencode(query)}" if query else path

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from windtunnel.client.served import Served
 from windtunnel.machinery.change import Change as Change
 from windtunnel.machinery.change import ChangeType as ChangeType
 from windtunnel.machinery.tree import Key, Tree
@@ -33,6 +34,9 @@ class Write:
 
 class Client(Protocol):
     """Talks to one API server as one user with one field manager."""
+
+    def served(self) -> Sequence[Served]:
+        """Return every resource in every version that is served now, preferred versions first."""
 
     def get(self, resource: str, key: Key) -> Tree | None:
         """Return the object, or None where there is none."""

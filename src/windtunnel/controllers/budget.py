@@ -235,8 +235,7 @@ class Budgets:
         resource = self._resources.of_kind(manager.api_version, manager.kind)
         if resource is None:
             raise NoScale(f'no matches for kind "{manager.kind}"')
-        kind = self._resources.kind(resource.name)
-        if kind is not None and "scale" not in kind.subresources:
+        if not resource.scalable:
             raise NoScale(f"{resource.name} does not implement the scale subresource")
         tree = self._client.get(resource.name, key)
         return manager.uid, int(dig(tree, "spec", "replicas") or 0)

@@ -9,17 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from windtunnel.client import Client
-from windtunnel.client.protocol import ChangeType
+from windtunnel.client import ChangeType, Client
 from windtunnel.controllers.controller import write_status
 from windtunnel.controllers.garbage.graph import Graph, Node
 from windtunnel.controllers.pods import seconds
-from windtunnel.controllers.resources import Resources
 from windtunnel.controllers.sources import Sources
 from windtunnel.controllers.views import PodView, QuotaView
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
 from windtunnel.kinds.rules.quota_usage import matches_scopes, usage_of
 from windtunnel.kinds.served.kind import Kind
+from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
 from windtunnel.machinery.quantity import ZERO, Quantity
 from windtunnel.machinery.tree import Key, Tree, dig
 
@@ -81,11 +80,11 @@ class Quotas:
         clock: Clock,
         sources: Sources,
         graph: Graph,
-        resources: Resources,
         resync_seconds: float,
     ) -> None:
         self._client, self._clock, self._sources = client, clock, sources
-        self._graph, self._resources = graph, resources
+        self._graph = graph
+        self._catalogue = Catalogue(builtin_kinds())
         self._resync = resync_seconds
 
     def attach(self, queue: WorkQueue[Key]) -> None:
@@ -138,8 +137,9 @@ class Quotas:
     def _objects(self, namespace: str, hard: Mapping[str, str]) -> Iterable[tuple[Kind, Tree]]:
         now = self._clock.now()
         for resource in sorted({counted_resource(name) for name in hard}):
-            kind = self._resources.kind(resource)
-            if kind is None:
+            try:
+                kind = self._catalogue.by_resource(resource)
+            except KeyError:
                 continue
             for tree in self._client.list(resource, namespace):
                 if resource != "pods" or not is_over(tree, now):

@@ -1,21 +1,25 @@
-"""Which resources there are: the built-in ones, and those that definitions add at run time."""
+"""Which resources there are: what the server serves, asked again whenever a definition changes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import msgspec
 
-from windtunnel.client import Client
+from windtunnel.client import Client, Served
 from windtunnel.client.cache import Cache
-from windtunnel.kinds.served.catalogue import Catalogue
-from windtunnel.kinds.served.kind import Kind
-from windtunnel.kinds.served.registry import builtin_kinds
+from windtunnel.kernel import DONE, Line, Loop, Outcome
 from windtunnel.machinery.tree import Key
 
 _NEEDED: Final = frozenset({"get", "list", "watch", "delete"})
 _DEFINITIONS: Final = "customresourcedefinitions.apiextensions.k8s.io"
+_TWICE: Final = frozenset({"events.events.k8s.io"})
+"""Another form of what another resource holds already."""
+
+
+class NotYetKnown(Exception):
+    """What the server serves has not been learnt yet."""
 
 
 class _Names(msgspec.Struct):
@@ -48,17 +52,6 @@ class _Definition(msgspec.Struct):
     spec: _Spec = msgspec.field(default_factory=_Spec)
     status: _Status = msgspec.field(default_factory=_Status)
 
-    @property
-    def resource(self) -> str:
-        return f"{self.spec.names.plural}.{self.spec.group}"
-
-    @property
-    def established(self) -> bool:
-        return any(
-            each.type == "Established" and each.status == "True"
-            for each in self.status.conditions or ()
-        )
-
 
 class Resource(msgspec.Struct, frozen=True):
     """One resource that can be listed, watched and deleted."""
@@ -66,20 +59,26 @@ class Resource(msgspec.Struct, frozen=True):
     name: str
     """``deployments.apps``"""
     namespaced: bool
+    kind: str
+    api_version: str
+    """In the preferred version."""
+    scalable: bool = False
 
 
 class Resources:
     """Every resource whose objects can belong to something."""
 
-    def __init__(self, client: Client) -> None:
-        self._catalogue = Catalogue(builtin_kinds())
-        self._builtin = _deletable(self._catalogue)
-        self._custom: dict[Key, _Definition] = {}
+    def __init__(self, client: Client, loop: Loop) -> None:
+        self._client = client
+        self._known: dict[str, Resource] | None = None
+        self._by_kind: dict[tuple[str, str], Resource] = {}
         self._listeners: list[Callable[[Resource, bool], None]] = []
+        self._line: Line[str] = Line(loop, "discovery", self._look)
         self._definitions: Cache[Any] = Cache(client, _DEFINITIONS, _Definition)
 
     def start(self) -> None:
-        """Begin to watch definitions."""
+        """Learn what there is, and begin to watch definitions."""
+        self._line.add("")
         self._definitions.on_change(self._changed)
         self._definitions.start()
 
@@ -90,67 +89,79 @@ class Resources:
     def on_change(self, tell: Callable[[Resource, bool], None]) -> None:
         """Tell of every resource there is, and of each that comes (True) or goes (False)."""
         self._listeners.append(tell)
-        for resource in self._builtin:
+        for resource in (self._known or {}).values():
             tell(resource, True)
-        for definition in self._custom.values():
-            tell(_resource_of(definition), True)
 
     def namespaced(self) -> list[str]:
-        """Return the resources of namespaces, pods first."""
-        names = [each.name for each in self._builtin if each.namespaced]
-        names += [
-            definition.resource
-            for definition in self._custom.values()
-            if definition.spec.scope == "Namespaced"
-        ]
+        """Return the resources of namespaces, pods first.
+
+        Raises:
+            NotYetKnown: Nobody has said yet what there is.
+        """
+        names = [each.name for each in self._all().values() if each.namespaced]
         return sorted(names, key=lambda name: (name != "pods", name))
 
-    def kind(self, resource: str) -> Kind | None:
-        """Return the built-in kind of a resource, in its preferred version, or None."""
-        try:
-            return self._catalogue.by_resource(resource)
-        except KeyError:
-            return None
+    def find(self, name: str) -> Resource | None:
+        """Return the resource of this name, or None."""
+        return (self._known or {}).get(name)
 
     def of_kind(self, api_version: str, kind: str) -> Resource | None:
-        """Return the resource whose objects are of this kind, or None for an unknown kind."""
-        group, _, version = api_version.rpartition("/")
-        found = self._catalogue.by_kind(group, version, kind)
-        if found is not None:
-            return Resource(found.resource, found.namespaced)
-        for definition in self._custom.values():
-            spec = definition.spec
-            versions = {each.name for each in spec.versions if each.served}
-            if (spec.group, spec.names.kind) == (group, kind) and version in versions:
-                return _resource_of(definition)
-        return None
+        """Return the resource whose objects are of this kind, or None for an unknown kind.
+
+        Raises:
+            NotYetKnown: Nobody has said yet what there is.
+        """
+        self._all()
+        return self._by_kind.get((api_version, kind))
+
+    def _all(self) -> dict[str, Resource]:
+        if self._known is None:
+            raise NotYetKnown("what the server serves is not known yet")
+        return self._known
+
+    def _look(self, _: Sequence[str]) -> list[Outcome]:
+        """Learn what there is now, and tell of what came and what went."""
+        known: dict[str, Resource] = {}
+        by_kind: dict[tuple[str, str], Resource] = {}
+        for one in self._client.served():
+            if one.resource in _TWICE:
+                continue
+            resource = known.get(one.resource)
+            if resource is None:
+                resource = _resource_of(one)
+                if one.verbs >= _NEEDED:
+                    known[one.resource] = resource
+            by_kind.setdefault((one.api_version, one.kind), resource)
+        before, self._known, self._by_kind = self._known or {}, known, by_kind
+        for name, resource in before.items():
+            if name not in known:
+                self._tell(resource, there=False)
+        for name, resource in known.items():
+            if name not in before:
+                self._tell(resource, there=True)
+        return [DONE]
 
     def _changed(self, key: Key, before: Any, after: Any) -> None:
-        known = self._custom.pop(key, None)
-        if after is not None and after.established:
-            self._custom[key] = after
-        present = self._custom.get(key)
-        if known is not None and present is None:
-            self._tell(known, there=False)
-        elif known is None and present is not None:
-            self._tell(present, there=True)
+        if _served_by(before) != _served_by(after):
+            self._line.add("")
 
-    def _tell(self, definition: _Definition, *, there: bool) -> None:
+    def _tell(self, resource: Resource, *, there: bool) -> None:
         for tell in self._listeners:
-            tell(_resource_of(definition), there)
+            tell(resource, there)
 
 
-def _resource_of(definition: _Definition) -> Resource:
-    return Resource(definition.resource, definition.spec.scope == "Namespaced")
+def _resource_of(served: Served) -> Resource:
+    return Resource(
+        served.resource, served.namespaced, served.kind, served.api_version, served.scalable
+    )
 
 
-def _deletable(catalogue: Catalogue) -> tuple[Resource, ...]:
-    """Return the built-in resources, each store once: core events stand for all events."""
-    seen: dict[str, Resource] = {}
-    stored: set[str] = set()
-    for kind in catalogue:
-        if kind.store in stored or not set(kind.verbs) >= _NEEDED:
-            continue
-        stored.add(kind.store)
-        seen[kind.resource] = Resource(kind.resource, kind.namespaced)
-    return tuple(seen.values())
+def _served_by(definition: _Definition | None) -> _Spec | None:
+    """Return what an established definition serves; None for nothing yet."""
+    if definition is None:
+        return None
+    established = any(
+        each.type == "Established" and each.status == "True"
+        for each in definition.status.conditions or ()
+    )
+    return definition.spec if established else None

@@ -52,7 +52,7 @@ class Controllers:
         self._client, self._loop, self._settings = client, loop, settings or Settings()
         self._only, self._without = only, without
         self.sources = Sources(client)
-        self.resources = Resources(client)
+        self.resources = Resources(client, loop)
         self.graph = Graph(client, self.resources, self.sources.whole)
         self.workers: dict[str, Worker] = {}
 
@@ -67,6 +67,7 @@ class Controllers:
         self.sources.stop()
 
     def _begin(self) -> None:
+        self.resources.start()  # first, for nobody can work before it is known what there is
         for controller in self._list():
             name = controller.name
             if name in self._without or (self._only is not None and name not in self._only):
@@ -74,7 +75,6 @@ class Controllers:
             worker = Worker(self._loop, controller)
             self.workers[name] = worker
             controller.attach(worker.queue)
-        self.resources.start()
         self.graph.start()
 
     def _list(self) -> list[Controller]:
@@ -100,7 +100,7 @@ class Controllers:
             Jobs(client, clock, sources, recorder("job-controller")),
             JobOrphans(client, sources),
             FinishedJobs(client, clock, sources),
-            Quotas(client, clock, sources, graph, resources, settings.resource_quota_sync_period),
+            Quotas(client, clock, sources, graph, settings.resource_quota_sync_period),
             Budgets(client, clock, sources, resources, recorder("controllermanager")),
             GarbageCollector(client, graph, resources, recorder("garbage-collector-controller")),
             PodGarbage(client, clock, sources, settings),

@@ -13,7 +13,8 @@ def started(world: World, *, cached: bool = False) -> tuple[Graph, list[tuple[Ch
     world.controllers.stop()
     cache = Cache(world.client, "configmaps", PlainView)
     cache.start()
-    graph = Graph(world.client, Resources(world.client), {"configmaps": cache} if cached else {})
+    resources = Resources(world.client, world.loop)
+    graph = Graph(world.client, resources, {"configmaps": cache} if cached else {})
     heard: list[tuple[ChangeType, str]] = []
 
     def hear(type_: ChangeType, node: Node, before: Node | None) -> None:
@@ -22,6 +23,9 @@ def started(world: World, *, cached: bool = False) -> tuple[Graph, list[tuple[Ch
 
     graph.on_change(hear)
     graph.start()
+    resources.start()
+    world.run(0.1)
+    heard.clear()
     return graph, heard
 
 

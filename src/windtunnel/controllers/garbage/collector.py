@@ -10,9 +10,8 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Final
 
-from windtunnel.client import Client
+from windtunnel.client import ChangeType, Client
 from windtunnel.client.events import Recorder, Subject
-from windtunnel.client.protocol import ChangeType
 from windtunnel.controllers.garbage.graph import FOREGROUND, ORPHAN, Graph, Node
 from windtunnel.controllers.resources import Resource, Resources
 from windtunnel.controllers.views import OwnerReference
@@ -241,16 +240,16 @@ class GarbageCollector:
 
     def _report_namespace(self, node: Node, reference: OwnerReference) -> None:
         where = node.key.namespace
-        kind = self._resources.kind(node.resource)
+        resource = self._resources.find(node.resource)
         text = (
             f"ownerRef [{reference.api_version}/{reference.kind}, namespace: {where}, "
             f'name: {reference.name}, uid: {reference.uid}] does not exist in namespace "{where}"'
         )
         subject = Subject(
-            kind.kind if kind is not None else "",
+            resource.kind if resource is not None else "",
             node.key.name,
             where,
             node.uid,
-            kind.api_version if kind is not None else "v1",
+            resource.api_version if resource is not None else "v1",
         )
         self._recorder.warning(subject, "OwnerRefInvalidNamespace", text)

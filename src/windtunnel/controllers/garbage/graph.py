@@ -14,9 +14,8 @@ from typing import Any, Final
 
 import msgspec
 
-from windtunnel.client import Change, Client
+from windtunnel.client import Change, ChangeType, Client
 from windtunnel.client.cache import Cache
-from windtunnel.client.protocol import ChangeType
 from windtunnel.controllers.resources import Resource, Resources
 from windtunnel.controllers.views import Metadata, OwnerReference
 from windtunnel.machinery.tree import Key
