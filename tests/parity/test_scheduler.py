@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from windtunnel.machinery.tree import Tree, decode, encode
-from windtunnel.parity.scheduler import Replay, replay, scenarios
+from windtunnel.parity.scheduler import ScenarioReplay, replay, scenarios
 
 OWN = Path(__file__).with_name("scheduler_answers.jsonl.gz")
 
@@ -51,7 +51,8 @@ def test_a_corner_that_was_once_decided_otherwise(scenario: Tree, tmp_path: Path
 
 def test_a_scenario_played_twice_ends_the_same_way() -> None:
     first, second = (
-        [encode(Replay(scenario).results()) for scenario in scenarios(OWN)] for _ in range(2)
+        [encode(ScenarioReplay(scenario).results()) for scenario in scenarios(OWN)]
+        for _ in range(2)
     )
 
     assert first == second

@@ -35,7 +35,6 @@ class _Image(Struct, frozen=True, rename="camel"):
 class _Status(Struct, frozen=True, rename="camel"):
     allocatable: dict[str, str | int | float] | None = None
     images: tuple[_Image, ...] | None = None
-    declared_features: tuple[str, ...] | None = None
 
 
 class _Body(Struct, frozen=True):

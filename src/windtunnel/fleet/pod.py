@@ -9,7 +9,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from windtunnel.fleet.pod_wire import Body, Condition, Demand, decode_pod
+from windtunnel.fleet.pod_wire import Body, Demand, PodCondition, decode_pod
 from windtunnel.fleet.shape import Shape
 from windtunnel.machinery.timestamp import parse_time
 from windtunnel.machinery.tree import Key
@@ -36,11 +36,11 @@ class PodView(msgspec.Struct, frozen=True, gc=False):
     has_claims: bool = False
     owner: tuple[str, str, str] | None = None
     """API version, kind and name of the controlling owner."""
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[PodCondition, ...] = ()
     revision: str = ""
     generation: int = 0
 
-    def condition(self, kind: str) -> Condition | None:
+    def condition(self, kind: str) -> PodCondition | None:
         """Return the condition of that type."""
         return next((one for one in self.conditions if one.type == kind), None)
 

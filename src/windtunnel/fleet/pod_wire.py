@@ -10,13 +10,13 @@ from msgspec import Struct, field
 from windtunnel.fleet.taints import Tolerations
 
 
-class Resources(Struct, frozen=True):
+class StatedResources(Struct, frozen=True):
     """``resources`` of a container, of a pod, or as a status reports them."""
 
     requests: dict[str, str | int | float] | None = None
 
 
-class Port(Struct, frozen=True, rename="camel"):
+class _Port(Struct, frozen=True, rename="camel"):
     """One port of a container."""
 
     host_port: int = 0
@@ -29,29 +29,29 @@ class Container(Struct, frozen=True, rename="camel"):
 
     name: str = ""
     image: str = ""
-    resources: Resources | None = None
-    ports: tuple[Port, ...] | None = None
+    resources: StatedResources | None = None
+    ports: tuple[_Port, ...] | None = None
     restart_policy: str = ""
 
 
-class ContainerStatus(Struct, frozen=True, rename="camel"):
+class ContainerHold(Struct, frozen=True, rename="camel"):
     """What a kubelet says a container really holds (in-place resize)."""
 
     name: str = ""
-    resources: Resources | None = None
+    resources: StatedResources | None = None
     allocated_resources: dict[str, str | int | float] | None = None
 
 
-class ImageSource(Struct, frozen=True):
+class _ImageSource(Struct, frozen=True):
     """An image that is mounted."""
 
     reference: str = ""
 
 
-class Volume(Struct, frozen=True):
+class _Volume(Struct, frozen=True):
     """A volume, as far as images go."""
 
-    image: ImageSource | None = None
+    image: _ImageSource | None = None
 
 
 class Demand(Struct, frozen=True, rename="camel"):
@@ -59,22 +59,22 @@ class Demand(Struct, frozen=True, rename="camel"):
 
     containers: tuple[Container, ...] = ()
     init_containers: tuple[Container, ...] | None = None
-    resources: Resources | None = None
+    resources: StatedResources | None = None
     overhead: dict[str, str | int | float] | None = None
     node_selector: dict[str, str] | None = None
     affinity: dict[str, Any] | None = None
     tolerations: Tolerations | None = None
     topology_spread_constraints: list[dict[str, Any]] | None = None
-    volumes: tuple[Volume, ...] | None = None
+    volumes: tuple[_Volume, ...] | None = None
 
 
-class Named(Struct, frozen=True):
+class _Named(Struct, frozen=True):
     """Something that is called by name."""
 
     name: str = ""
 
 
-class Owner(Struct, frozen=True, rename="camel"):
+class _Owner(Struct, frozen=True, rename="camel"):
     """One owner reference."""
 
     api_version: str = ""
@@ -83,7 +83,7 @@ class Owner(Struct, frozen=True, rename="camel"):
     controller: bool | None = None
 
 
-class Metadata(Struct, frozen=True, rename="camel"):
+class _Metadata(Struct, frozen=True, rename="camel"):
     """Who the pod is."""
 
     name: str = ""
@@ -94,21 +94,21 @@ class Metadata(Struct, frozen=True, rename="camel"):
     labels: dict[str, str] | None = None
     creation_timestamp: str | None = None
     deletion_timestamp: str | None = None
-    owner_references: tuple[Owner, ...] | None = None
+    owner_references: tuple[_Owner, ...] | None = None
 
 
-class Spec(Demand, frozen=True, rename="camel"):
+class _Spec(Demand, frozen=True, rename="camel"):
     """What it asks for."""
 
     node_name: str = ""
     priority: int | None = None
     scheduler_name: str = "default-scheduler"
     preemption_policy: str | None = None
-    scheduling_gates: tuple[Named, ...] | None = None
-    resource_claims: tuple[Named, ...] | None = None
+    scheduling_gates: tuple[_Named, ...] | None = None
+    resource_claims: tuple[_Named, ...] | None = None
 
 
-class Condition(Struct, frozen=True):
+class PodCondition(Struct, frozen=True):
     """One condition of a pod's status."""
 
     type: str = ""
@@ -117,23 +117,23 @@ class Condition(Struct, frozen=True):
     message: str = ""
 
 
-class Status(Struct, frozen=True, rename="camel"):
+class _Status(Struct, frozen=True, rename="camel"):
     """How far it has come."""
 
     phase: str = ""
     nominated_node_name: str = ""
     start_time: str | None = None
-    conditions: tuple[Condition, ...] | None = None
-    container_statuses: tuple[ContainerStatus, ...] | None = None
-    init_container_statuses: tuple[ContainerStatus, ...] | None = None
+    conditions: tuple[PodCondition, ...] | None = None
+    container_statuses: tuple[ContainerHold, ...] | None = None
+    init_container_statuses: tuple[ContainerHold, ...] | None = None
 
 
 class Body(Struct, frozen=True):
     """A pod."""
 
-    metadata: Metadata = Metadata()
-    spec: Spec = Spec()
-    status: Status = Status()
+    metadata: _Metadata = _Metadata()
+    spec: _Spec = _Spec()
+    status: _Status = _Status()
 
 
 _decoder = msgspec.json.Decoder(Body)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from windtunnel.fleet.pod_wire import Container, ContainerStatus, Demand, Resources
+from windtunnel.fleet.pod_wire import Container, ContainerHold, Demand, StatedResources
 from windtunnel.kinds.pod.requests import Amounts, Ask, Held, amounts, base_units, requests_of
 
 Whole = dict[str, int]
@@ -33,7 +33,7 @@ def counts_as_scalar(resource: str) -> bool:
 
 def demanded(
     demand: Demand,
-    statuses: Mapping[str, ContainerStatus] | None,
+    statuses: Mapping[str, ContainerHold] | None,
     infeasible: bool,
     *,
     pod_level: bool,
@@ -64,7 +64,7 @@ def demanded(
     return base_units(found)
 
 
-def assumed_for(requests: Whole, pod_level: Resources | None) -> Amounts:
+def assumed_for(requests: Whole, pod_level: StatedResources | None) -> Amounts:
     """Return the amounts to assume for silent containers when a node's non-zero use is summed.
 
     With pod-level requests, only resources that the whole pod does not name are assumed.
@@ -79,5 +79,5 @@ def _ask(container: Container) -> Ask:
     return Ask(container.name, _listed(container.resources), sidecar)
 
 
-def _listed(resources: Resources | None) -> Mapping[str, str | int | float] | None:
+def _listed(resources: StatedResources | None) -> Mapping[str, str | int | float] | None:
     return resources.requests if resources is not None else None

@@ -16,7 +16,7 @@ from windtunnel.fleet.pod_terms import (
     affinity_term,
     spread_constraint,
 )
-from windtunnel.fleet.pod_wire import ContainerStatus, Demand
+from windtunnel.fleet.pod_wire import ContainerHold, Demand
 from windtunnel.fleet.requests import ASSUMED, Whole, assumed_for, demanded
 from windtunnel.fleet.taints import Tolerations
 from windtunnel.kinds.pod.requests import Amounts
@@ -35,7 +35,7 @@ class Shape:
         namespace: str,
         labels: Mapping[str, str],
         demand: Demand,
-        statuses: Mapping[str, ContainerStatus] | None = None,
+        statuses: Mapping[str, ContainerHold] | None = None,
         infeasible: bool = False,
     ) -> None:
         self.namespace = namespace

@@ -37,7 +37,7 @@ def scenarios(path: Path) -> Iterator[Tree]:
 
 
 def replay(path: Path, emit: Path | None = None) -> Report:
-    """Replay every scenario of a file; ``emit`` takes the results, a line a scenario."""
+    """ScenarioReplay every scenario of a file; ``emit`` takes the results, a line a scenario."""
     outcomes, emitted = [], []
     for scenario in scenarios(path):
         results, lines = _played(scenario)
@@ -53,7 +53,7 @@ def replay(path: Path, emit: Path | None = None) -> Report:
 def _played(scenario: Tree) -> tuple[list[Tree], tuple[str, ...]]:
     """Return our results, and where they differ; what cannot be played is a difference."""
     try:
-        results = Replay(scenario).results()
+        results = ScenarioReplay(scenario).results()
     except Exception as error:
         return [], (f"cannot be played: {type(error).__name__}: {error}",)
     return results, tuple(
@@ -86,7 +86,7 @@ def _comparable(result: Tree) -> Tree:
     return result
 
 
-class Replay:
+class ScenarioReplay:
     """One scenario, played once."""
 
     def __init__(self, scenario: Tree) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from windtunnel.machinery.tree import Key, Tree
-from windtunnel.placement.search import Decision, Refused
+from windtunnel.placement.search import Decision, RefusedNodes
 from windtunnel.scheduler import Attempt, Note, Preemption
 
 
@@ -21,7 +21,7 @@ def told_event(key: Key, note: Note) -> Tree:
     }
 
 
-def _grouped(refused: Iterable[Refused]) -> list[Tree]:
+def _grouped(refused: Iterable[RefusedNodes]) -> list[Tree]:
     groups = [
         {
             "code": one.refusal.code.value,

@@ -9,7 +9,15 @@ from windtunnel.placement.judgement import Judgement, Refusal
 from windtunnel.placement.plugins import PLUGINS, POINTS, Plugin, make_rules
 from windtunnel.placement.relief import NODE_NEWS, Relief, What, node_reliefs
 from windtunnel.placement.rule import Filter, RowScore, RuleSet, SetScore, normalised
-from windtunnel.placement.verdict import GO_ON, NOTHING_TO_DO, Code, Entry, Scope, Verdict, refuse
+from windtunnel.placement.verdict import (
+    GO_ON,
+    NOTHING_TO_DO,
+    Code,
+    Entrance,
+    Scope,
+    Verdict,
+    refuse,
+)
 
 __all__ = [
     "GO_ON",
@@ -18,7 +26,7 @@ __all__ = [
     "PLUGINS",
     "POINTS",
     "Code",
-    "Entry",
+    "Entrance",
     "Filter",
     "Judgement",
     "Plugin",

@@ -23,7 +23,7 @@ from windtunnel.placement.rules.node_affinity import NodeAffinity
 from windtunnel.placement.rules.node_name import NodeName
 from windtunnel.placement.rules.node_ports import NodePorts
 from windtunnel.placement.rules.node_unschedulable import NodeUnschedulable
-from windtunnel.placement.rules.resource_fit import ResourceFit, Strategy
+from windtunnel.placement.rules.resource_fit import FitStrategy, ResourceFit
 from windtunnel.placement.rules.taint_toleration import TaintToleration
 from windtunnel.placement.rules.topology_spread import TopologySpread
 
@@ -81,7 +81,7 @@ def _fit(given: args.NodeResourcesFitArgs) -> ResourceFit:
     wanted = given.scoring_strategy
     shape = wanted.requested_to_capacity_ratio.shape if wanted.requested_to_capacity_ratio else ()
     return ResourceFit(
-        Strategy(
+        FitStrategy(
             wanted.type,
             tuple((one.name, one.weight or 1) for one in wanted.resources),
             tuple((point.utilization, point.score) for point in shape),

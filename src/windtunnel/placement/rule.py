@@ -11,7 +11,7 @@ from typing import Protocol
 
 from windtunnel.fleet import FleetView, Ints, PodView
 from windtunnel.placement.relief import Relief
-from windtunnel.placement.verdict import Entry, Scope, Verdict
+from windtunnel.placement.verdict import Entrance, Scope, Verdict
 
 
 class Filter(Protocol):
@@ -25,7 +25,7 @@ class Filter(Protocol):
     def scope(self) -> Scope:
         """What the verdicts depend on."""
 
-    def admit(self, pod: PodView, view: FleetView) -> Entry:
+    def admit(self, pod: PodView, view: FleetView) -> Entrance:
         """Answer before nodes are looked at; SKIP leaves the filter out for this pod."""
 
     def filter(self, pod: PodView, view: FleetView) -> Verdict:

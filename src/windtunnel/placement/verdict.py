@@ -44,13 +44,13 @@ class Verdict:
 
     passes: Bools
     unresolvable: Bools
-    """Refused rows where removing pods would not help."""
+    """RefusedNodes rows where removing pods would not help."""
     reasons: tuple[tuple[str, Bools], ...] = ()
     """Reason and the rows it is given for, in the order in which one node names them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class Entrance:
     """A rule's answer before it sees nodes: go on, nothing to do, only these nodes, or no."""
 
     code: Code = Code.SUCCESS
@@ -59,8 +59,8 @@ class Entry:
     """The only nodes that can pass; None: all."""
 
 
-GO_ON: Final = Entry()
-NOTHING_TO_DO: Final = Entry(Code.SKIP)
+GO_ON: Final = Entrance()
+NOTHING_TO_DO: Final = Entrance(Code.SKIP)
 
 
 def refuse(refused: Bools, reason: str, *, unresolvable: bool) -> Verdict:

@@ -16,7 +16,7 @@ from typing import Final, TypeVar
 from windtunnel.fleet import PodView
 from windtunnel.placement import Code, Judgement, Refusal
 from windtunnel.placement.arguments import DefaultPreemptionArgs
-from windtunnel.placement.search import Cycle, Decision, Refused, histogram
+from windtunnel.placement.search import Cycle, Decision, RefusedNodes, histogram
 from windtunnel.scheduler.budgets import Budget, violating
 from windtunnel.scheduler.profile import Profile
 
@@ -52,7 +52,7 @@ class Preemption:
     candidates: tuple[Candidate, ...] = ()
     ties: tuple[str, ...] = ()
     """Nodes equally good to the last criterion."""
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedNodes, ...] = ()
     """Why nodes that were tried are no candidates."""
 
     @property
@@ -139,7 +139,7 @@ def preempt(
         if len(candidates) >= enough and any(not one.violations for one in candidates):
             break
     yield
-    told = tuple(Refused(refusal, tuple(nodes)) for refusal, nodes in refused.items())
+    told = tuple(RefusedNodes(refusal, tuple(nodes)) for refusal, nodes in refused.items())
     if not candidates:
         return Preemption(Code.UNSCHEDULABLE, _in_vain(decision.nodes, told), "", refused=told)
     ties = best(candidates)
@@ -230,7 +230,7 @@ def _ineligible(cycle: Cycle, pod: PodView, decision: Decision) -> str:
     return ""
 
 
-def _in_vain(nodes: int, refused: Sequence[Refused]) -> str:
+def _in_vain(nodes: int, refused: Sequence[RefusedNodes]) -> str:
     counts: Counter[str] = Counter()
     for one in refused:
         for reason in one.refusal.reasons:

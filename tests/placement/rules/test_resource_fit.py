@@ -10,7 +10,7 @@ from tests.placement.rules.judging import Answer, ratings, relieved, verdict
 
 from windtunnel.fleet import Fleet, PodView
 from windtunnel.placement import What
-from windtunnel.placement.rules.resource_fit import ResourceFit, Strategy
+from windtunnel.placement.rules.resource_fit import FitStrategy, ResourceFit
 
 MIG = "nvidia.com/mig-1g.10gb"
 
@@ -65,33 +65,33 @@ def test_ignored_resources_are_not_counted(rule: ResourceFit) -> None:
     assert verdict(rule, pod(requests=gpus(9)), fleet(node()))[0] == [True]
 
 
-RATINGS: dict[str, tuple[Strategy, dict[str, str], int]] = {
-    "least allocated": (Strategy(resources=((GPU, 1),)), gpus(2), 50),
-    "most allocated": (Strategy("MostAllocated", ((GPU, 1),)), gpus(2), 50),
+RATINGS: dict[str, tuple[FitStrategy, dict[str, str], int]] = {
+    "least allocated": (FitStrategy(resources=((GPU, 1),)), gpus(2), 50),
+    "most allocated": (FitStrategy("MostAllocated", ((GPU, 1),)), gpus(2), 50),
     "a scalar the pod does not want leaves the average": (
-        Strategy(resources=((GPU, 9), ("cpu", 1))), {"cpu": "48"}, 49,
+        FitStrategy(resources=((GPU, 9), ("cpu", 1))), {"cpu": "48"}, 49,
     ),
-    "weights": (Strategy(resources=((GPU, 3), ("cpu", 1))), gpus(6) | {"cpu": "0"}, 24),
+    "weights": (FitStrategy(resources=((GPU, 3), ("cpu", 1))), gpus(6) | {"cpu": "0"}, 24),
     "a broken line": (
-        Strategy("RequestedToCapacityRatio", ((GPU, 1),), ((0, 0), (50, 10), (100, 5))),
+        FitStrategy("RequestedToCapacityRatio", ((GPU, 1),), ((0, 0), (50, 10), (100, 5))),
         gpus(4), 75,
     ),
     "before the first point": (
-        Strategy("RequestedToCapacityRatio", ((GPU, 1),), ((60, 4), (100, 10))), gpus(2), 40,
+        FitStrategy("RequestedToCapacityRatio", ((GPU, 1),), ((60, 4), (100, 10))), gpus(2), 40,
     ),
     "beyond what fits a node is full": (
-        Strategy("RequestedToCapacityRatio", ((GPU, 1),), ((0, 0), (100, 10))), gpus(7), 100,
+        FitStrategy("RequestedToCapacityRatio", ((GPU, 1),), ((0, 0), (100, 10))), gpus(7), 100,
     ),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize(("strategy", "requests", "want"), RATINGS.values(), ids=RATINGS)
-def test_rate(strategy: Strategy, requests: dict[str, str], want: int) -> None:
+def test_rate(strategy: FitStrategy, requests: dict[str, str], want: int) -> None:
     assert ratings(ResourceFit(strategy), pod(requests=requests), busy(2)) == [want]
 
 
 def test_silent_containers_count_a_little_in_scores() -> None:
-    rule = ResourceFit(Strategy(resources=(("memory", 1),)))
+    rule = ResourceFit(FitStrategy(resources=(("memory", 1),)))
     small = fleet(node(allocatable={"memory": "400Mi"}))
 
     assert ratings(rule, pod(), small) == [50]

@@ -6,15 +6,15 @@ import pytest
 
 from windtunnel.machinery.tree import Key
 from windtunnel.placement import Code, Refusal
-from windtunnel.placement.search.decision import Decision, Gate, Refused
+from windtunnel.placement.search.decision import Decision, Gate, RefusedNodes
 
 
-def refused(plugin: str, *reasons: str, nodes: int) -> Refused:
+def refused(plugin: str, *reasons: str, nodes: int) -> RefusedNodes:
     names = tuple(f"{plugin}-{reasons}-{number}" for number in range(nodes))
-    return Refused(Refusal(Code.UNSCHEDULABLE, plugin, reasons), names)
+    return RefusedNodes(Refusal(Code.UNSCHEDULABLE, plugin, reasons), names)
 
 
-def failure(nodes: int, *kept: Refused, gate: Gate | None = None) -> Decision:
+def failure(nodes: int, *kept: RefusedNodes, gate: Gate | None = None) -> Decision:
     return Decision(Key("default", "p"), "", nodes, gate=gate or Gate(), refused=kept)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from windtunnel.fleet import FleetView, Ints, PodView
 from windtunnel.placement.relief import Relief
-from windtunnel.placement.verdict import NOTHING_TO_DO, Entry, Scope, Verdict
+from windtunnel.placement.verdict import NOTHING_TO_DO, Entrance, Scope, Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class DynamicResources:
     name: ClassVar[str] = "DynamicResources"
     scope: ClassVar[Scope] = Scope.FACTS
 
-    def admit(self, pod: PodView, view: FleetView) -> Entry:
+    def admit(self, pod: PodView, view: FleetView) -> Entrance:
         """Nothing to do without claims."""
         return NOTHING_TO_DO
 

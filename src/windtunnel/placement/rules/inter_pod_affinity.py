@@ -24,7 +24,7 @@ from windtunnel.fleet import (
     PodView,
 )
 from windtunnel.placement.relief import Relief, What
-from windtunnel.placement.verdict import GO_ON, NOTHING_TO_DO, Entry, Scope, Verdict
+from windtunnel.placement.verdict import GO_ON, NOTHING_TO_DO, Entrance, Scope, Verdict
 
 _AFFINITY = "node(s) didn't match pod affinity rules"
 _OWN_ANTI = "node(s) didn't match pod anti-affinity rules"
@@ -42,7 +42,7 @@ class InterPodAffinity:
     name: ClassVar[str] = "InterPodAffinity"
     scope: ClassVar[Scope] = Scope.FLEET
 
-    def admit(self, pod: PodView, view: FleetView) -> Entry:
+    def admit(self, pod: PodView, view: FleetView) -> Entrance:
         """Nothing to do where neither the pod nor an existing pod demands anything."""
         shape = pod.shape
         if not view.any_carried and not shape.has_pod_terms:

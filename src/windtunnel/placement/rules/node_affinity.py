@@ -13,7 +13,7 @@ import numpy as np
 from windtunnel.fleet import ANY_NODE, FleetView, Ints, NodeChoice, NodeTerm, PodView
 from windtunnel.placement.relief import Relief, What
 from windtunnel.placement.rule import normalised
-from windtunnel.placement.verdict import GO_ON, NOTHING_TO_DO, Code, Entry, Scope, Verdict
+from windtunnel.placement.verdict import GO_ON, NOTHING_TO_DO, Code, Entrance, Scope, Verdict
 
 _ENFORCED = "node(s) didn't match scheduler-enforced node affinity"
 _CHOSEN = "node(s) didn't match Pod's node affinity/selector"
@@ -32,7 +32,7 @@ class NodeAffinity:
     name: ClassVar[str] = "NodeAffinity"
     scope: ClassVar[Scope] = Scope.FACTS
 
-    def admit(self, pod: PodView, view: FleetView) -> Entry:
+    def admit(self, pod: PodView, view: FleetView) -> Entrance:
         """Name the only nodes that can match where every term pins names."""
         choice = pod.shape.node_choice
         if choice.free and self.enforced.free:
@@ -46,8 +46,8 @@ class NodeAffinity:
                 return GO_ON
             names |= pinned
         if not names:
-            return Entry(Code.UNRESOLVABLE, (_CONFLICT,))
-        return Entry(names=names)
+            return Entrance(Code.UNRESOLVABLE, (_CONFLICT,))
+        return Entrance(names=names)
 
     def filter(self, pod: PodView, view: FleetView) -> Verdict:
         """Judge every row; what the profile enforces is told first."""

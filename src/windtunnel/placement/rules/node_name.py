@@ -12,7 +12,7 @@ import numpy as np
 
 from windtunnel.fleet import FleetView, PodView
 from windtunnel.placement.relief import NODE_NEWS, Relief
-from windtunnel.placement.verdict import GO_ON, Entry, Scope, Verdict, refuse
+from windtunnel.placement.verdict import GO_ON, Entrance, Scope, Verdict, refuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class NodeName:
     name: ClassVar[str] = "NodeName"
     scope: ClassVar[Scope] = Scope.FACTS
 
-    def admit(self, pod: PodView, view: FleetView) -> Entry:
+    def admit(self, pod: PodView, view: FleetView) -> Entrance:
         """Always look at nodes."""
         return GO_ON
 

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from windtunnel.fleet import FleetView, PodView, conflict
 from windtunnel.placement.relief import NODE_NEWS, Relief, What
-from windtunnel.placement.verdict import GO_ON, NOTHING_TO_DO, Entry, Scope, Verdict, refuse
+from windtunnel.placement.verdict import GO_ON, NOTHING_TO_DO, Entrance, Scope, Verdict, refuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class NodePorts:
     name: ClassVar[str] = "NodePorts"
     scope: ClassVar[Scope] = Scope.ROW
 
-    def admit(self, pod: PodView, view: FleetView) -> Entry:
+    def admit(self, pod: PodView, view: FleetView) -> Entrance:
         """Nothing to do for pods without host ports."""
         return GO_ON if pod.shape.host_ports else NOTHING_TO_DO
 

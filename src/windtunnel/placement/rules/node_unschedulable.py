@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from windtunnel.fleet import FleetView, PodView
 from windtunnel.placement.relief import Relief, What
-from windtunnel.placement.verdict import GO_ON, Entry, Scope, Verdict, refuse
+from windtunnel.placement.verdict import GO_ON, Entrance, Scope, Verdict, refuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class NodeUnschedulable:
     name: ClassVar[str] = "NodeUnschedulable"
     scope: ClassVar[Scope] = Scope.FACTS
 
-    def admit(self, pod: PodView, view: FleetView) -> Entry:
+    def admit(self, pod: PodView, view: FleetView) -> Entrance:
         """Always look at nodes."""
         return GO_ON
 

@@ -14,13 +14,13 @@ import numpy as np
 
 from windtunnel.fleet import Bools, FleetView, Ints, NodeFacts, PodView, counts_as_scalar
 from windtunnel.placement.relief import Relief, What
-from windtunnel.placement.verdict import GO_ON, Entry, Scope, Verdict
+from windtunnel.placement.verdict import GO_ON, Entrance, Scope, Verdict
 
 _PLAIN = ("cpu", "memory", "ephemeral-storage")
 
 
 @dataclass(frozen=True, slots=True)
-class Strategy:
+class FitStrategy:
     """``scoringStrategy`` of the plugin's arguments."""
 
     type: Literal["LeastAllocated", "MostAllocated", "RequestedToCapacityRatio"] = "LeastAllocated"
@@ -34,14 +34,14 @@ class Strategy:
 class ResourceFit:
     """Refuse nodes that lack a requested resource; rate the others by the strategy."""
 
-    strategy: Strategy = Strategy()
+    strategy: FitStrategy = FitStrategy()
     ignored: frozenset[str] = frozenset()
     ignored_groups: frozenset[str] = frozenset()
 
     name: ClassVar[str] = "NodeResourcesFit"
     scope: ClassVar[Scope] = Scope.RESOURCES
 
-    def admit(self, pod: PodView, view: FleetView) -> Entry:
+    def admit(self, pod: PodView, view: FleetView) -> Entrance:
         """Always look at nodes."""
         return GO_ON
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 from windtunnel.fleet import HARD, SOFT, FleetView, Ints, NodeFacts, PodView, untolerated
 from windtunnel.placement.relief import Relief, What
 from windtunnel.placement.rule import normalised
-from windtunnel.placement.verdict import GO_ON, Entry, Scope, Verdict, refuse
+from windtunnel.placement.verdict import GO_ON, Entrance, Scope, Verdict, refuse
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class TaintToleration:
     name: ClassVar[str] = "TaintToleration"
     scope: ClassVar[Scope] = Scope.FACTS
 
-    def admit(self, pod: PodView, view: FleetView) -> Entry:
+    def admit(self, pod: PodView, view: FleetView) -> Entrance:
         """Always look at nodes."""
         return GO_ON
 

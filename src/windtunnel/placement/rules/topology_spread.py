@@ -17,7 +17,7 @@ import numpy as np
 from windtunnel.fleet import HARD, Bools, FleetView, Ints, PodView, SpreadConstraint
 from windtunnel.machinery.selectors import EVERYTHING
 from windtunnel.placement.relief import Relief, What
-from windtunnel.placement.verdict import GO_ON, NOTHING_TO_DO, Entry, Scope, Verdict
+from windtunnel.placement.verdict import GO_ON, NOTHING_TO_DO, Entrance, Scope, Verdict
 
 _HOSTNAME: Final = "kubernetes.io/hostname"
 _ZONE: Final = "topology.kubernetes.io/zone"
@@ -55,7 +55,7 @@ class TopologySpread:
             return ()
         return tuple(replace(one, selector=selector) for one in self.defaults if one.hard is hard)
 
-    def admit(self, pod: PodView, view: FleetView) -> Entry:
+    def admit(self, pod: PodView, view: FleetView) -> Entrance:
         """Nothing to do without hard constraints."""
         return GO_ON if self.constraints(pod, view, hard=True) else NOTHING_TO_DO
 

@@ -1,7 +1,7 @@
 """The search for a node: gate, filters, sampling, scores and the winner, over one fleet."""
 
 from windtunnel.placement.search.cycle import Cycle, Rotation
-from windtunnel.placement.search.decision import Decision, Gate, Refused, Scores, histogram
+from windtunnel.placement.search.decision import Decision, Gate, RefusedNodes, Scores, histogram
 from windtunnel.placement.search.nominations import Nominations
 
 __all__ = [
@@ -9,7 +9,7 @@ __all__ = [
     "Decision",
     "Gate",
     "Nominations",
-    "Refused",
+    "RefusedNodes",
     "Rotation",
     "Scores",
     "histogram",

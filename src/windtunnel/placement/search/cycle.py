@@ -16,10 +16,10 @@ import numpy as np
 from windtunnel.fleet import Fleet, Ints, PodView
 from windtunnel.placement.judgement import Judgement, Refusal
 from windtunnel.placement.rule import Filter, RuleSet, SetScore
-from windtunnel.placement.search.decision import Decision, Gate, Refused, Scores
+from windtunnel.placement.search.decision import Decision, Gate, RefusedNodes, Scores
 from windtunnel.placement.search.nominations import Nominations
 from windtunnel.placement.search.sampling import feasible_wanted, walk, winner
-from windtunnel.placement.verdict import Code, Entry, Scope
+from windtunnel.placement.verdict import Code, Entrance, Scope
 
 _ROWS_KEPT: Final = 4_000_000
 """Rows over all kept judgements; about 40 bytes each."""
@@ -29,7 +29,7 @@ class _Case(NamedTuple):
     """What is known about one shape of pod: the gate it passed, and its judgement."""
 
     epoch: int
-    answers: tuple[Entry, ...]
+    answers: tuple[Entrance, ...]
     """What the rules that look at pods elsewhere said at the gate."""
     gate: Gate
     judgement: Judgement | None
@@ -75,7 +75,7 @@ class Cycle:
         row = self.fleet.row_of[pod.nominated]
         refusal = barred.get(row) or judgement.refusal(row)
         if refusal is not None:
-            tried = Refused(refusal, (pod.nominated,))
+            tried = RefusedNodes(refusal, (pod.nominated,))
             return self._search(pod, case, judgement, barred, tried, details)
         return Decision(
             pod.key,
@@ -120,7 +120,7 @@ class Cycle:
         case: _Case,
         judgement: Judgement,
         barred: dict[int, Refusal],
-        tried: Refused | None,
+        tried: RefusedNodes | None,
         details: bool,
     ) -> Decision:
         """Walk the nodes and pick the winner; ``tried`` is the nominated node, refused."""
@@ -140,7 +140,7 @@ class Cycle:
             wanted = min(wanted, 1)
         start = self._rotation.start % places if places else 0
         found, passed, surplus = walk(feasible, places, start, wanted)
-        refused: tuple[Refused, ...] = ()
+        refused: tuple[RefusedNodes, ...] = ()
         counted = passed
         if details or tried is not None or not len(found):
             looked_at = np.arange(start, start + passed) % max(places, 1)
@@ -286,7 +286,7 @@ class Cycle:
 
     def _refused(
         self, judgement: Judgement, rows: Ints, barred: dict[int, Refusal]
-    ) -> tuple[Refused, ...]:
+    ) -> tuple[RefusedNodes, ...]:
         names = self.fleet.names
         special = [row for row in rows.tolist() if row in barred] if barred else []
         if special:
@@ -296,7 +296,7 @@ class Cycle:
             groups.setdefault(refusal, []).extend(names[row] for row in refused.tolist())
         for row in special:
             groups.setdefault(barred[row], []).append(names[row])
-        return tuple(Refused(refusal, tuple(nodes)) for refusal, nodes in groups.items())
+        return tuple(RefusedNodes(refusal, tuple(nodes)) for refusal, nodes in groups.items())
 
 
 _OPEN: Final = Gate()

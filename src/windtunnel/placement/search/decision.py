@@ -38,7 +38,7 @@ class Gate:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedNodes:
     """Nodes refused for the same reasons."""
 
     refusal: Refusal
@@ -69,7 +69,7 @@ class Decision(msgspec.Struct, frozen=True):
     gate: Gate = Gate()
     nominated_tried: str = ""
     """The nominated node, where it was tried first."""
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedNodes, ...] = ()
     """Why nodes were refused; kept for failures, and where details are asked for."""
     found: tuple[str, ...] = ()
     """Feasible nodes in the order of the walk, where details are asked for."""
