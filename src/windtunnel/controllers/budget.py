@@ -66,7 +66,7 @@ def expect(spec: BudgetSpec, matching: int, wanted: int) -> Expected:
     return Expected(wanted, portion(spec.min_available, wanted, up=True))
 
 
-def needs_managers(spec: BudgetSpec) -> bool:
+def needs_owners(spec: BudgetSpec) -> bool:
     """Whether the managers' wanted numbers matter."""
     return spec.max_unavailable is not None or not isinstance(spec.min_available, int)
 
@@ -202,7 +202,7 @@ class Budgets:
 
     def _wanted(self, budget: BudgetView, pods: Sequence[PodView]) -> tuple[int, int]:
         """Return how many pods the managers want together, and how many pods have none."""
-        if not needs_managers(budget.spec):
+        if not needs_owners(budget.spec):
             return 0, 0
         sizes: dict[str, int] = {}
         unmanaged = 0

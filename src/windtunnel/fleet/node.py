@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from windtunnel.fleet.requests import counts_as_scalar, whole
 from windtunnel.fleet.taints import Taints
+from windtunnel.kinds.rules.zones import zone_of
 
 _PLAIN = ("cpu", "memory", "ephemeral-storage")
 
@@ -63,15 +64,7 @@ class NodeFacts:
     @property
     def zone(self) -> str:
         """Return the key by which the node tree groups nodes: region and zone."""
-        region = self.labels.get(
-            "failure-domain.beta.kubernetes.io/region",
-            self.labels.get("topology.kubernetes.io/region", ""),
-        )
-        zone = self.labels.get(
-            "failure-domain.beta.kubernetes.io/zone",
-            self.labels.get("topology.kubernetes.io/zone", ""),
-        )
-        return f"{region}:\0:{zone}" if region or zone else ""
+        return zone_of(self.labels)
 
 
 def read_node(json: bytes) -> NodeFacts:

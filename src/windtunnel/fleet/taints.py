@@ -9,6 +9,8 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from windtunnel.kinds.rules.tolerations import tolerates
+
 
 class Taint(Struct, frozen=True):
     """One taint of a node."""
@@ -28,13 +30,7 @@ class Toleration(Struct, frozen=True):
 
     def tolerates(self, taint: Taint) -> bool:
         """Say whether the pod may ignore ``taint``."""
-        if self.effect and self.effect != taint.effect:
-            return False
-        if self.key and self.key != taint.key:
-            return False
-        if self.operator == "Exists":
-            return True
-        return self.operator in ("", "Equal") and self.value == taint.value
+        return tolerates(self, taint)
 
 
 Taints = tuple[Taint, ...]

@@ -15,22 +15,12 @@ from windtunnel.controllers.node.views import NodeView, Taint
 from windtunnel.controllers.sources import Sources
 from windtunnel.controllers.views import PodView, Toleration
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
+from windtunnel.kinds.rules.tolerations import tolerates
 from windtunnel.machinery.errors import NotFound
 from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key
 
 REASON: Final = "TaintManagerEviction"
-
-
-def tolerates(toleration: Toleration, taint: Taint) -> bool:
-    """Whether a toleration puts up with a taint."""
-    if toleration.effect not in ("", taint.effect):
-        return False
-    if toleration.key not in ("", taint.key):
-        return False
-    if toleration.operator == "Exists":
-        return True
-    return toleration.key == taint.key and toleration.value == taint.value
 
 
 def decide(taints: Sequence[Taint], tolerations: Sequence[Toleration]) -> float | None:

@@ -19,6 +19,7 @@ from windtunnel.controllers.settings import Settings
 from windtunnel.controllers.sources import Sources
 from windtunnel.controllers.views import find_condition
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
+from windtunnel.kinds.rules.zones import zone_of
 from windtunnel.machinery.errors import NotFound
 from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree
@@ -150,7 +151,7 @@ class ExecutionTaints:
         def changed(key: Key, before: NodeView | None, after: NodeView | None) -> None:
             for node, change in ((before, -1), (after, 1)):
                 if node is not None:
-                    zone = self._zones.setdefault(zone_of(node), Zone())
+                    zone = self._zones.setdefault(zone_of(node.metadata.labels), Zone())
                     zone.nodes += change
                     zone.ready += change * _is_up(node)
             if after is not None:
@@ -189,7 +190,7 @@ class ExecutionTaints:
 
     def _wait(self, node: NodeView, now: float) -> float:
         """Take the zone's turn, or return how long to wait for it."""
-        zone = self._zones.setdefault(zone_of(node), Zone())
+        zone = self._zones.setdefault(zone_of(node.metadata.labels), Zone())
         rate = zone.rate(self._settings)
         if rate <= 0:
             return self._settings.node_monitor_period
@@ -197,13 +198,6 @@ class ExecutionTaints:
             return zone.free_at - now
         zone.free_at = now + 1 / rate
         return 0.0
-
-
-def zone_of(node: NodeView) -> str:
-    """Return the zone a node is in, by region and zone."""
-    labels = node.metadata.labels
-    region = labels.get("topology.kubernetes.io/region", "")
-    return f"{region}/{labels.get('topology.kubernetes.io/zone', '')}"
 
 
 def _is_up(node: NodeView) -> bool:
