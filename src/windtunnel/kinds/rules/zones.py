@@ -10,10 +10,7 @@ def zone_of(labels: Mapping[str, str]) -> str:
 
     Source: GetZoneKey of component-helpers v1.36; the beta labels come first, as there.
     """
-    region = _label(
-        labels, "failure-domain.beta.kubernetes.io/region", "topology.kubernetes.io/region"
-    )
-    zone = _label(labels, "failure-domain.beta.kubernetes.io/zone", "topology.kubernetes.io/zone")
+    region, zone = _label(labels, "region"), _label(labels, "zone")
     return f"{region}:\0:{zone}" if region or zone else ""
 
 
