@@ -1,7 +1,7 @@
 """Who belongs to whom: adopting, releasing, and following pods to their owners.
 
-An object without a manager that matches an owner's selector is adopted; one of ours that matches no
-more is released; one of another manager is never touched.
+An object without a controller that matches an owner's selector is adopted; one of ours that matches
+no more is released; one of another controller is never touched.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def follow_pods(
         kind: The owner's kind.
         group: The owner's API group.
         expectations: Told of pods that came and went.
-        adopters: Names the owners that could adopt a pod without manager.
+        adopters: Names the owners that could adopt a pod without controller.
         visit: Queues an owner.
     """
 

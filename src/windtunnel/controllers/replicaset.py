@@ -224,11 +224,11 @@ class ReplicaSets:
         return [found[pod_key] for pod_key in ours]
 
     def _crowd(self, replica_set: ReplicaSetView) -> Counter[str]:
-        """Count the family's active pods per node: those of all sets with the same manager."""
-        manager = replica_set.metadata.controller
-        if manager is None:
+        """Count the family's active pods per node: those of all sets with the same controller."""
+        controller = replica_set.metadata.controller
+        if controller is None:
             return Counter()
-        family = self._sources.replica_sets.by("owner", manager.uid)
+        family = self._sources.replica_sets.by("owner", controller.uid)
         return Counter(
             pod.spec.node_name
             for _, sibling in family

@@ -8,11 +8,11 @@ from typing import Any, Final
 
 from windtunnel.client import Client
 from windtunnel.client.cache import Cache
+from windtunnel.controllers.budget.views import BudgetView
 from windtunnel.controllers.deployment.views import DeploymentView
 from windtunnel.controllers.job.views import JobView
 from windtunnel.controllers.node.views import LeaseView, NodeView
 from windtunnel.controllers.views import (
-    BudgetView,
     ConfigMapView,
     NamespaceView,
     PlainView,
@@ -28,8 +28,8 @@ ROOT_CA: Final = "kube-root-ca.crt"
 class Sources:
     """The caches.
 
-    Pods are found by "owner" (the manager's uid), "node", "namespace", "orphans" (namespace, if
-    they have no manager) and "state" (``deleting``, ``finished``).
+    Pods are found by "owner" (the controller's uid), "node", "namespace", "orphans" (namespace, if
+    they have no controller) and "state" (``deleting``, ``finished``).
     """
 
     def __init__(self, client: Client) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from windtunnel.client import Client
 from windtunnel.client.events import Recorder
-from windtunnel.controllers.budget import Budgets
+from windtunnel.controllers.budget.reconciler import Budgets
 from windtunnel.controllers.claim_protection import ClaimProtection
 from windtunnel.controllers.controller import Controller
 from windtunnel.controllers.deployment.reconciler import Deployments

@@ -48,9 +48,9 @@ class Deployments:
             key: Key, before: ReplicaSetView | None, after: ReplicaSetView | None
         ) -> None:
             for view in (before, after):
-                manager = view.metadata.controller if view is not None else None
-                if manager is not None and manager.kind == "Deployment":
-                    queue.add(Key(key.namespace, manager.name))
+                controller = view.metadata.controller if view is not None else None
+                if controller is not None and controller.kind == "Deployment":
+                    queue.add(Key(key.namespace, controller.name))
             if after is not None and after.metadata.controller is None:
                 for name, deployment in self._sources.deployments.by("namespace", key.namespace):
                     if selector_of(deployment.spec.selector).matches(after.metadata.labels):
@@ -60,10 +60,10 @@ class Deployments:
             gone = before is not None and (
                 after is None or (after.finished and not before.finished)
             )
-            manager = before.metadata.controller if before is not None else None
-            if not gone or manager is None or manager.kind != "ReplicaSet":
+            controller = before.metadata.controller if before is not None else None
+            if not gone or controller is None or controller.kind != "ReplicaSet":
                 return
-            view = self._sources.replica_sets.get(Key(key.namespace, manager.name))
+            view = self._sources.replica_sets.get(Key(key.namespace, controller.name))
             upper = view.metadata.controller if view is not None else None
             if upper is not None and upper.kind == "Deployment":
                 queue.add(Key(key.namespace, upper.name))
@@ -114,11 +114,11 @@ class Deployments:
     def _is_ours(self, key: Key, deployment: DeploymentView, tree: Tree) -> bool:
         """Whether the set of the wanted name is ours and of the same template."""
         found = self._sources.replica_sets.get(Key(key.namespace, tree["metadata"]["name"]))
-        manager = found.metadata.controller if found is not None else None
+        controller = found.metadata.controller if found is not None else None
         return (
             found is not None
-            and manager is not None
-            and manager.uid == deployment.metadata.uid
+            and controller is not None
+            and controller.uid == deployment.metadata.uid
             and same_template(
                 template_of(found.spec.template), template_of(deployment.spec.template)
             )
@@ -152,7 +152,7 @@ class Deployments:
         found = {
             set_key: view
             for set_key, view in sets.by("namespace", key.namespace)
-            if (manager := view.metadata.controller) is None or manager.uid == uid
+            if (controller := view.metadata.controller) is None or controller.uid == uid
         }
         ours = claim(
             self._client,

@@ -1,0 +1,1 @@
+"""Disruption budgets: how many of the pods they select may go now."""
