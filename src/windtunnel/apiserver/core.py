@@ -38,7 +38,7 @@ from windtunnel.apiserver.verbs.dispatch import Verbs
 from windtunnel.apiserver.verbs.objects import Objects
 from windtunnel.apiserver.verbs.ownership import default_manager
 from windtunnel.apiserver.verbs.patching import Patching
-from windtunnel.apiserver.verbs.reading import Reading
+from windtunnel.apiserver.verbs.reading import FromTheFuture, Reading
 from windtunnel.apiserver.verbs.watching import Watching
 from windtunnel.apiserver.verbs.writing import Writing
 from windtunnel.kernel import Clock
@@ -154,6 +154,8 @@ class Core:
         except ApiError as error:
             found = refusal_answer(error, warnings=warnings)
             found.revision = self.store.revision
+            if isinstance(error, FromTheFuture):
+                found.awaits = error.wanted
             return found
         finally:
             if self.customs.pending:

@@ -58,6 +58,9 @@ class Answer:
     content_type: str = "application/json"
     headers: list[tuple[str, str]] = field(default_factory=list)
     revision: int = 0
+    awaits: int = 0
+    """A refusal only because this revision has not come yet: wait a little for it, then ask again;
+    what comes then counts. 0: final."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from windtunnel.apiserver.edge import app
 from windtunnel.apiserver.request import BODY_LIMIT, Answer, Outcome, Request
 from windtunnel.errors import BrokenInvariant
 from windtunnel.machinery.admission import Ask, Reply
@@ -154,3 +155,18 @@ def test_an_answer_that_cannot_be_sent_is_reported(serve: Any) -> None:
     with pytest.raises(ConnectionError):
         served.ask("GET", "/")
     assert [type(error) for error in served.crashes] == [RuntimeError]
+
+
+def test_a_revision_that_has_not_come_is_waited_for(
+    serve: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "_FUTURE_SECONDS", 0.01)
+    asked: list[Request] = []
+
+    def handle(request: Request) -> Outcome:
+        asked.append(request)
+        return Answer(504, b"{}", awaits=1000)
+
+    assert serve(handle).ask("GET", "/").status == 504
+    assert len(asked) == 2
+    assert asked[0] is asked[1]

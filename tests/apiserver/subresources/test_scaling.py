@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.apiserver.api import Api, obj
+from tests.apiserver.api import APPLY, Api, obj
 
 TEMPLATE = {
     "metadata": {"labels": {"app": "d"}},
@@ -46,3 +46,19 @@ def test_an_unsound_or_stale_scale_is_refused(api: Api, deployments: str) -> Non
 def test_what_has_no_replicas_has_no_scale(api: Api, ns: str) -> None:
     jobs = f"/apis/batch/v1{ns.removeprefix('/api/v1')}/jobs"
     assert api.refused("GET", f"{jobs}/j/scale")[0] == 404
+
+
+def test_an_applied_scale_owns_the_replicas_of_its_object(api: Api, deployments: str) -> None:
+    path = f"{deployments}/d"
+    scale = obj("autoscaling/v1", "Scale", "d", spec={"replicas": 5})
+
+    code, text = api.refused("PATCH", f"{path}/scale?fieldManager=me", scale, content_type=APPLY)
+    assert (code, ".spec.replicas" in text) == (409, True)
+    api.patch(f"{path}/scale?fieldManager=me&force=true", scale, APPLY)
+
+    made = api.get(path)
+    assert made["spec"]["replicas"] == 5
+    (entry,) = [e for e in made["metadata"]["managedFields"] if e["manager"] == "me"]
+    assert (entry["subresource"], entry["fieldsV1"], "time" in entry) == (
+        "scale", {"f:spec": {"f:replicas": {}}}, False,
+    )  # fmt: skip

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
-from tests.apiserver.api import APPLY, JSON_PATCH, STRATEGIC, Api, config
+from typing import Any
+
+import pytest
+from tests.apiserver.api import APPLY, JSON_PATCH, MERGE, STRATEGIC, Api, config
 
 
 def test_four_sorts_of_patches(api: Api, ns: str) -> None:
@@ -72,3 +75,37 @@ def test_an_apply_says_what_it_is(api: Api, ns: str) -> None:
         400,
         "invalid object type: /, Kind=",
     )
+
+
+PATCHES = {
+    "a strategic merge is read by other means": (
+        STRATEGIC, {"data": "x"},
+        'Invalid value: "map[data:x]": cannot restore map from string',
+    ),
+    "a merge patch with a field twice": (
+        MERGE, b'{"data": {"a": "1", "a": "2"}}',
+        'strict decoding error: duplicate field "data.a"',
+    ),
+    "a JSON patch with a field twice": (
+        JSON_PATCH, b'[{"op": "add", "op": "add", "path": "/data/z", "value": "1"}]',
+        'strict decoding error: json patch duplicate field "[0].op"',
+    ),
+    "an apply that is no object": (
+        APPLY, b"- a", "json: cannot unmarshal array into Go value of type map[string]interface {}",
+    ),
+    "an apply of another version": (
+        APPLY, {"apiVersion": "v2", "kind": "ConfigMap", "metadata": {"name": "m"}},
+        "invalid object type: /v2, Kind=ConfigMap",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("form", "body", "why"), PATCHES.values(), ids=PATCHES.keys())
+def test_a_patch_that_does_not_fit_is_refused(
+    api: Api, ns: str, form: str, body: Any, why: str
+) -> None:
+    path = f"{ns}/configmaps/m"
+    api.post(f"{ns}/configmaps", config("m", data={"a": "1"}))
+
+    strict = f"{path}?fieldValidation=Strict&fieldManager=me"
+    assert why in api.refused("PATCH", strict, body, content_type=form)[1]

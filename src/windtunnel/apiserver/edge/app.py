@@ -21,7 +21,7 @@ from windtunnel.kernel import Clock
 from windtunnel.machinery.admission import Ask
 from windtunnel.machinery.errors import ApiError, InternalError, Timeout
 from windtunnel.machinery.tree import encode
-from windtunnel.store import CommitFailed, Store
+from windtunnel.store import CommitFailed, Store, Version
 
 Handle = Callable[[Request], Outcome]
 """``Core.handle``."""
@@ -29,6 +29,8 @@ Handle = Callable[[Request], Outcome]
 _DRAINED_BODY: Final = 4 * BODY_LIMIT
 """How much of a body over the limit is still read, so that the client gets to see the refusal."""
 _REQUEST_SECONDS: Final = 60.0
+_FUTURE_SECONDS: Final = 3.0
+"""How long a revision is waited for that has not come yet; the real server's patience."""
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
 
 
@@ -96,6 +98,9 @@ class App:
 
     async def _decide(self, request: Request) -> Answer | Stream:
         outcome = self._play(request)
+        if isinstance(outcome, Answer) and outcome.awaits:
+            await self._come(outcome.awaits)
+            outcome = self._play(request)
         if not isinstance(outcome, Ask):
             return outcome
         try:
@@ -110,6 +115,23 @@ class App:
                 "Timeout: request did not complete within the allotted timeout", details={}
             ) from error
         return outcome
+
+    async def _come(self, revision: int) -> None:
+        """Return when a revision has come, or after a while without it."""
+        there = asyncio.Event()
+
+        def look(version: Version) -> None:
+            if version.revision >= revision:
+                there.set()
+
+        stop = self._store.subscribe("", look)
+        try:
+            async with asyncio.timeout(_FUTURE_SECONDS):
+                await there.wait()
+        except TimeoutError:
+            return
+        finally:
+            stop()
 
     def _play(self, request: Request) -> Outcome:
         try:

@@ -13,7 +13,7 @@ from windtunnel.apiserver.forms.rendering import answer
 from windtunnel.apiserver.request import Answer
 from windtunnel.apiserver.subresources.parts import SCALE
 from windtunnel.apiserver.verbs.objects import Objects
-from windtunnel.apiserver.verbs.patching import Patching
+from windtunnel.apiserver.verbs.patching import Patching, read_applied
 from windtunnel.apiserver.verbs.reading import Reading
 from windtunnel.apiserver.verbs.writing import Writing, place, require_name
 from windtunnel.kinds.served.kind import Kind
@@ -65,6 +65,8 @@ class Scaling:
             return self._show(call, self._of(call.kind, tree))
         if verb == "update":
             return self._write(call, self._put(call), "UpdateOptions")
+        if patch_form(call.request.content_type) == "apply":
+            return self._apply(call)
         return self._write(call, self._patch(call), "PatchOptions")
 
     def _of(self, kind: Kind, tree: Tree) -> Tree:
@@ -105,6 +107,34 @@ class Scaling:
             return new
 
         return changed
+
+    def _apply(self, call: Call) -> Answer:
+        """Apply a scale: what it says of replicas is applied to the object itself."""
+        kind = call.kind
+        options = write_options(call.request.query, "PatchOptions", apply=True)
+        call.dry_run, call.manager = options.dry_run, options.manager
+        scale = read_applied(call, _SCALE)
+        decode_check(_SCALE.structure(), scale, kind="Scale", version="v1")
+        wanted: Tree = {
+            "apiVersion": kind.api_version,
+            "kind": kind.kind,
+            "metadata": {"name": call.route.name},
+            "spec": {},
+        }
+        paths = self._customs.scale_paths(kind)
+        if paths is None:
+            set_replicas(wanted, scale)
+        else:
+            set_custom_replicas(wanted, paths, scale)
+        written = self._patching.apply(
+            call,
+            wanted,
+            force=options.force,
+            subresource="scale",
+            options=options.tree("PatchOptions"),
+            part=SCALE,
+        )
+        return self._show(call, self._of(kind, written.tree))
 
     def _write(self, call: Call, change: Callable[[Tree], Tree], options_kind: str) -> Answer:
         kind = call.kind

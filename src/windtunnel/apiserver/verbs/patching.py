@@ -12,13 +12,14 @@ from windtunnel.apiserver.call import Call
 from windtunnel.apiserver.forms.bodies import MalformedBody, go_json_error, read_yaml
 from windtunnel.apiserver.forms.negotiation import patch_form
 from windtunnel.apiserver.forms.options import write_options
+from windtunnel.apiserver.subresources.parts import Part
 from windtunnel.apiserver.verbs.objects import Objects
 from windtunnel.apiserver.verbs.ownership import ignored
 from windtunnel.apiserver.verbs.validation import (
     check_patched,
+    default_applied,
     default_status,
     set_defaults,
-    settle,
     with_own_status,
 )
 from windtunnel.apiserver.verbs.writing import (
@@ -33,6 +34,8 @@ from windtunnel.machinery.apply import apply_patch
 from windtunnel.machinery.errors import BadRequest, Conflict
 from windtunnel.machinery.patches import json_patch, merge_patch, strategic_patch
 from windtunnel.machinery.patches.refusals import go_text
+from windtunnel.machinery.schema import duplicate_fields
+from windtunnel.machinery.schema.decoding import type_text
 from windtunnel.machinery.tree import Tree, decode
 
 STATUS_FIELDS: Final = frozenset({"kind", "apiVersion", "metadata", "status"})
@@ -74,6 +77,7 @@ class Patching:
             )
         kind = call.kind
         change = self.change(form, kind, request.body)
+        doubled = _doubled(call, form)
         of_status = subresource == "status" and not kind.custom
         shared = of_status and touches_status_only(form, request.body)
 
@@ -83,7 +87,10 @@ class Patching:
                 new = with_own_status(new)
             place_patched(call, new, new.get("metadata"))
             status_of = None if not of_status else old if shared else {}
-            check_patched(call, new, shown, status_of=status_of)
+            check_patched(
+                call, new, shown, doubled=doubled, strategic=form == "strategic",
+                status_of=status_of,
+            )  # fmt: skip
             (default_status if shared else set_defaults)(kind, new)
             return new
 
@@ -125,6 +132,7 @@ class Patching:
         force: bool,
         subresource: str = "",
         options: Tree | None = None,
+        part: Part | None = None,
     ) -> Written:
         """Apply a configuration as the request's manager; what is missing is created.
 
@@ -134,6 +142,8 @@ class Patching:
             force: Take fields from other managers.
             subresource: Of which part the configuration speaks.
             options: What webhooks see of the request's options.
+            part: The rules of that part, where they are not the kind's own; its entries carry no
+                time.
 
         Raises:
             ApiError: Fields belong to others, or somebody refuses.
@@ -146,7 +156,7 @@ class Patching:
             force=force,
             api_version=kind.api_version,
             subresource=subresource,
-            now=call.timestamp,
+            now="" if part is not None else call.timestamp,
             ignore=ignored(kind, subresource),
         )
         if not subresource and self._objects.find(kind, call.key) is None:
@@ -161,13 +171,13 @@ class Patching:
             applied["metadata"].pop("resourceVersion", None)
             tree = apply(None, applied)
             tree["kind"], tree["apiVersion"] = kind.kind, kind.api_version
-            settle(kind, tree)
+            default_applied(kind, tree)
             return self._writing.create(call, tree, options=options or {}, own=_owned_already)
 
         def changed(old: Tree) -> Tree:
             new = apply(old, applied)
             place_patched(call, new, new.get("metadata"))
-            settle(kind, new)
+            default_applied(kind, new)
             return new
 
         return self._writing.update(
@@ -175,8 +185,18 @@ class Patching:
             changed,
             options=options or {},
             subresource=subresource,
+            part=part,
             own=_owned_already_update,
         )
+
+
+def _doubled(call: Call, form: str) -> list[str]:
+    """Return what is said of fields that a patch gives twice."""
+    if call.validation == "Ignore" or call.trusted:
+        return []
+    body = call.request.body
+    what = "json patch duplicate" if form == "json" else "duplicate"
+    return [f'{what} field "{path}"' for path in duplicate_fields(body, decode(body))]
 
 
 def touches_status_only(form: str, body: bytes) -> bool:
@@ -208,29 +228,34 @@ def place_patched(call: Call, new: Tree, metadata: Any) -> None:
         require_name(call, new)
 
 
-def read_applied(call: Call) -> Tree:
+def read_applied(call: Call, wanted: Kind | None = None) -> Tree:
     """Return the configuration in an apply's body.
+
+    Args:
+        call: The request.
+        wanted: What the body must be, where it is not the path's kind (``Scale``).
 
     Raises:
         BadRequest: It is no YAML, no object, or names another object.
     """
-    kind = call.kind
+    kind = wanted or call.kind
     try:
         applied = read_yaml(call.request.body)
     except MalformedBody as problem:
         raise BadRequest(f"error decoding YAML: {problem}") from None
-    if not isinstance(applied, dict):
+    if applied is None:
         applied = {}
+    if not isinstance(applied, dict):
+        why = type_text(applied, "map[string]interface {}")
+        raise BadRequest(
+            f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}"
+        )
     given, version = applied.get("kind") or "", applied.get("apiVersion") or ""
     if not given or not version:
         group, _, short = version.rpartition("/")
         raise BadRequest(f"invalid object type: {group}/{short}, Kind={given}")
     if (given, version) != (kind.kind, kind.api_version):
-        raise BadRequest(
-            f"invalid object type: {kind.group}/{kind.version}, Kind={kind.kind}"
-            if given == kind.kind
-            else f"invalid object type: {_gvk(version, given)}"
-        )
+        raise BadRequest(f"invalid object type: {_gvk(version, given)}")
     if not isinstance(applied.get("metadata"), dict):
         applied["metadata"] = {}
     if applied["metadata"].get("managedFields"):

@@ -56,14 +56,17 @@ class _ForgottenPage(Expired):
         return status
 
 
-def from_the_future(wanted: int, current: int) -> Timeout:
-    """Return the refusal of a revision that has not come yet."""
-    causes = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
-    return Timeout(
-        f"Timeout: Too large resource version: {wanted}, current: {current}",
-        details={"causes": causes},
-        retry_after_seconds=1,
-    )
+class FromTheFuture(Timeout):
+    """A revision was asked for that has not come yet."""
+
+    def __init__(self, wanted: int, current: int) -> None:
+        causes = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
+        super().__init__(
+            f"Timeout: Too large resource version: {wanted}, current: {current}",
+            details={"causes": causes},
+            retry_after_seconds=1,
+        )
+        self.wanted = wanted
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,7 @@ class Reading:
         """Answer a get."""
         wanted = revision(call.request.parameter("resourceVersion"))
         if wanted > self._store.revision:
-            raise from_the_future(wanted, self._store.revision)
+            raise FromTheFuture(wanted, self._store.revision)
         return self.show(call, self.find(call))
 
     def show(self, call: Call, version: Version, status: int = 200) -> Answer:
@@ -263,7 +266,7 @@ class Reading:
         current = self._store.revision
         wanted = revision(options.resource_version)
         if wanted > current:
-            raise from_the_future(wanted, current)
+            raise FromTheFuture(wanted, current)
         exact = options.match == "Exact" or (not options.match and limit > 0 and wanted > 0)
         if exact and wanted < current:
             try:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from windtunnel.apiserver.call import Call
 from windtunnel.apiserver.forms.bodies import cannot_handle, read_object
 from windtunnel.apiserver.forms.negotiation import JSON, body_form
 from windtunnel.kinds.served.kind import Kind
-from windtunnel.machinery.errors import BadRequest, Invalid
+from windtunnel.machinery.errors import Invalid
 from windtunnel.machinery.schema import (
+    Findings,
+    conversion_mistake,
     decode_check,
     duplicate_fields,
+    fill_custom_defaults,
     fill_defaults,
+    prune,
     read_custom,
     settle_fields,
+    texts_in_order,
+    type_mistake,
 )
 from windtunnel.machinery.tree import Tree
 from windtunnel.machinery.violations import Violation
@@ -34,22 +40,25 @@ def read_body(call: Call, kind: Kind | None = None) -> Tree:
     request = call.request
     media = body_form(request.content_type)
     tree = read_object(wanted, media, request.body)
-    doubles: list[str] = []
+    doubled: Sequence[str] = ()
     if media == JSON and call.validation != "Ignore" and not call.trusted:
-        doubles = [f'duplicate field "{path}"' for path in duplicate_fields(request.body, tree)]
-    unknown = drop_unknown(wanted, tree)
-    report(call, wanted, [*doubles, *unknown])
+        doubled = duplicate_fields(request.body, tree)
+    findings = drop_unknown(wanted, tree)
+    if doubled:
+        report(call, wanted, texts_in_order(request.body, doubled, findings.unknown))
+    elif findings.unknown:
+        report(call, wanted, findings.texts())
     return tree
 
 
-def drop_unknown(kind: Kind, tree: Tree) -> list[str]:
+def drop_unknown(kind: Kind, tree: Tree) -> Findings:
     """Drop fields that the kind does not have, and say which.
 
     Raises:
         BadRequest: A field is of the wrong type (custom kinds are judged later, by their schema).
     """
     read = read_custom if kind.custom else decode_check
-    return read(kind.structure(), tree, kind=kind.kind, version=kind.version).texts()
+    return read(kind.structure(), tree, kind=kind.kind, version=kind.version)
 
 
 def report(call: Call, kind: Kind, findings: list[str]) -> None:
@@ -64,6 +73,14 @@ def report(call: Call, kind: Kind, findings: list[str]) -> None:
         raise cannot_handle(kind, "strict decoding error: " + ", ".join(findings))
     for finding in findings:
         call.warn(finding)
+
+
+def default_applied(kind: Kind, tree: Tree) -> None:
+    """Set the defaults of an object that server-side apply has made, in place."""
+    if kind.custom:
+        prune(kind.structure(), tree)
+        fill_custom_defaults(kind.structure(), tree)
+    set_defaults(kind, tree)
 
 
 def set_defaults(kind: Kind, tree: Tree) -> None:
@@ -150,7 +167,13 @@ def _written_fields(new: Tree, old: Tree) -> tuple[str, ...]:
 
 
 def check_patched(
-    call: Call, tree: Tree, shown: Callable[[], str], *, status_of: Tree | None = None
+    call: Call,
+    tree: Tree,
+    shown: Callable[[], str],
+    *,
+    doubled: Sequence[str] = (),
+    strategic: bool = False,
+    status_of: Tree | None = None,
 ) -> None:
     """Check the shape of a patched object, in place.
 
@@ -158,27 +181,30 @@ def check_patched(
         call: The request; warnings go there.
         tree: The object after the patch.
         shown: Makes what an error prints as the offending value.
+        doubled: What is said of fields that the patch gives twice.
+        strategic: Whether it was a strategic merge, whose result is read by other means.
         status_of: The object before, where only status and metadata of the new one count; empty
             where it is gone.
 
     Raises:
-        Invalid: A field is of the wrong type, or unknown under strict validation.
+        Invalid: A field is of the wrong type, or unknown or doubled under strict validation.
     """
-    prefix = f'{call.kind.kind} in version "{call.kind.version}" cannot be handled as a '
-    prefix += f"{call.kind.kind}: "
-    try:
-        if status_of is not None:
-            if settle_fields(call.kind.structure(), tree, _written_fields(tree, status_of)):
-                return
-            part = _status_part(tree)
-            findings = drop_unknown(call.kind, part)
-            _take_status(tree, part)
+    kind, structure = call.kind, call.kind.structure()
+    texts = list(doubled)
+    if status_of is None or not settle_fields(structure, tree, _written_fields(tree, status_of)):
+        part = tree if status_of is None else _status_part(tree)
+        found: Findings | str
+        if kind.custom:
+            found = read_custom(structure, part, kind=kind.kind, version=kind.version)
         else:
-            findings = drop_unknown(call.kind, tree)
-    except BadRequest as mistake:
-        raise patched_badly(shown(), mistake.message.removeprefix(prefix)) from None
-    if findings and call.validation == "Strict":
-        raise patched_badly(shown(), "strict decoding error: " + ", ".join(findings))
+            found = (conversion_mistake if strategic else type_mistake)(structure, part)
+        if isinstance(found, str):
+            raise patched_badly(shown(), found)
+        if status_of is not None:
+            _take_status(tree, part)
+        texts += found.texts()
+    if texts and call.validation == "Strict":
+        raise patched_badly(shown(), "strict decoding error: " + ", ".join(texts))
     if call.validation == "Warn":
-        for finding in findings:
-            call.warn(finding)
+        for text in texts:
+            call.warn(text)

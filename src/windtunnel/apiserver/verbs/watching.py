@@ -22,7 +22,7 @@ from windtunnel.apiserver.forms.rendering import (
 from windtunnel.apiserver.forms.selection import Selection, select
 from windtunnel.apiserver.request import Frame
 from windtunnel.apiserver.verbs.objects import Objects, dump
-from windtunnel.apiserver.verbs.reading import from_the_future
+from windtunnel.apiserver.verbs.reading import FromTheFuture
 from windtunnel.kernel import Clock
 from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.errors import Expired
@@ -100,7 +100,7 @@ class Watch:
         initial = self._options.initial_events
         if initial or (starts_from_now and initial is None):
             if wanted > self._store.revision:
-                self._fail(from_the_future(wanted, self._store.revision).to_status())
+                self._fail(FromTheFuture(wanted, self._store.revision).to_status())
                 return
             self._send_present()
         elif not starts_from_now:
