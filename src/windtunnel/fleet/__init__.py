@@ -1,7 +1,7 @@
 """The cluster as arrays, with nested what-if: what scheduler, queues, explain and audit look at."""
 
 from windtunnel.fleet.arrays import Bools, Ints, Rows
-from windtunnel.fleet.fleet import Fleet, Mark
+from windtunnel.fleet.fleet import Fleet
 from windtunnel.fleet.node import NodeFacts, read_node
 from windtunnel.fleet.node_terms import ANY_NODE, NodeChoice, NodeTerm, node_terms
 from windtunnel.fleet.pod import PodReader, PodView
@@ -17,6 +17,7 @@ from windtunnel.fleet.ports import conflict
 from windtunnel.fleet.requests import counts_as_scalar
 from windtunnel.fleet.shape import Shape, preferred_node_terms
 from windtunnel.fleet.taints import HARD, SOFT, UNSCHEDULABLE, untolerated
+from windtunnel.fleet.touches import Mark
 from windtunnel.fleet.view import FleetView
 
 __all__ = [

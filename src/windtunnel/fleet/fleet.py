@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Final, NamedTuple
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,36 +23,26 @@ from windtunnel.fleet.columns import Columns
 from windtunnel.fleet.images import Images
 from windtunnel.fleet.labels import NodeLabels
 from windtunnel.fleet.node import NodeFacts, read_node
-from windtunnel.fleet.node_order import NodeOrder
 from windtunnel.fleet.pod import PodReader, PodView
 from windtunnel.fleet.pod_terms import AffinityTerm, PodQuery
 from windtunnel.fleet.ports import PortsInUse
 from windtunnel.fleet.residents import Residents
+from windtunnel.fleet.roster import Roster
 from windtunnel.fleet.shape import Shape
 from windtunnel.fleet.taints import Taints
 from windtunnel.fleet.tally import CARRIED, Carried, Tally
+from windtunnel.fleet.touches import Mark, Touches
 from windtunnel.fleet.trial import Trials
 from windtunnel.fleet.view import ALL_ROWS, FleetView
 from windtunnel.machinery.change import Change
 from windtunnel.machinery.tree import Key
 
-_TOUCHES_KEPT: Final = 1 << 16
-
-
-class Mark(NamedTuple):
-    """A moment in the fleet's life, for ``Fleet.touched_since``."""
-
-    epoch: int
-    position: int
-
 
 class _Nodes(NamedTuple):
     """The nodes as a trial found them."""
 
-    facts: dict[str, NodeFacts]
+    roster: Roster
     names: list[str]
-    order: NodeOrder
-    images: Images
 
 
 class Fleet:
@@ -63,9 +53,7 @@ class Fleet:
         self.namespaces: dict[str, dict[str, str]] = {}
         self.belonging = Belonging()
         self.ports = PortsInUse()
-        self.images = Images()
-        self.facts: dict[str, NodeFacts] = {}
-        self._order = NodeOrder()
+        self._roster = Roster()
         self._columns = Columns()
         self._tally = Tally(self.namespaces)
         self._names: list[str] = []
@@ -75,12 +63,19 @@ class Fleet:
         self._rewritten: set[str] = set()
         self._residents = Residents()
         self._vectors: WeakKeyDictionary[Shape, Ints] = WeakKeyDictionary()
-        self._touched: list[int] = []
-        self._epoch = 0
+        self._touches = Touches()
         self._trials = Trials()
-        self._looked = False
-        """Whether anybody marked a moment inside the trial."""
         self._whole = FleetView(self, ALL_ROWS)
+
+    @property
+    def facts(self) -> Mapping[str, NodeFacts]:
+        """What the nodes are, by name."""
+        return self._roster.facts
+
+    @property
+    def images(self) -> Images:
+        """Container images on nodes."""
+        return self._roster.images
 
     @property
     def names(self) -> Sequence[str]:
@@ -239,18 +234,15 @@ class Fleet:
         else:
             self.namespaces[name] = labels
         self._tally.forget()
-        self._epoch += 1
+        self._touches.everything()
 
     def put_node(self, facts: NodeFacts) -> None:
         """Add a node, or learn what it is now."""
-        before = self.facts.get(facts.name)
-        if before == facts:
+        if self.facts.get(facts.name) == facts:
             return
         self._keep_nodes()
-        self.facts[facts.name] = facts
-        self.images.put(facts, before)
-        came = self._order.put(facts.name, facts.zone)
-        self._epoch += 1
+        came = self._roster.put(facts)
+        self._touches.everything()
         self._labels = None
         self._disordered = self._disordered or came
         if not self._disordered:
@@ -263,10 +255,8 @@ class Fleet:
         if name not in self.facts:
             return
         self._keep_nodes()
-        facts = self.facts.pop(name)
-        self.images.remove(facts)
-        self._order.remove(name)
-        self._epoch += 1
+        self._roster.remove(name)
+        self._touches.everything()
         self._labels = None
         self._disordered = True
 
@@ -299,7 +289,7 @@ class Fleet:
         if not counts_alike and row is not None:
             self._tally.move(known, row, -1)
             self._tally.move(pod, row, 1)
-            self._touch(row)
+            self._touches.add(row)
         return True
 
     def remove(self, key: Key) -> PodView | None:
@@ -320,14 +310,14 @@ class Fleet:
         """Take back, at the end, what happened to pods and nodes inside. Trials nest."""
         self._arrange()
         level = self._trials.begin()
-        before = Mark(self._epoch, len(self._touched))
-        self._looked = not level.outermost and self._looked
+        before = self._touches.now()
+        self._touches.seen = not level.outermost and self._touches.seen
         try:
             yield
         finally:
             self._trials.end(level)
-            if level.outermost and not self._looked and before.epoch == self._epoch:
-                del self._touched[before.position :]  # all is as it was, and nobody saw it
+            if level.outermost:
+                self._touches.take_back(before)
 
     def take_back_too(self, step: Callable[[], None]) -> None:
         """Play ``step`` when the innermost trial ends, in its turn: for what depends on the fleet.
@@ -351,15 +341,15 @@ class Fleet:
         """Before the first change of a node in a trial, see to it that all can be brought back."""
         if self._trials.steps is None or self._trials.nodes_kept:
             return
-        kept = _Nodes(dict(self.facts), self._names, self._order.copy(), self.images.copy())
+        kept = _Nodes(self._roster.copy(), self._names)
         self._trials.steps.append(partial(self._bring_back, kept))
         self._trials.nodes_kept = True
 
     def _bring_back(self, kept: _Nodes) -> None:
         self._rewritten |= {
-            name for name, facts in kept.facts.items() if self.facts.get(name) is not facts
+            name for name, facts in kept.roster.facts.items() if self.facts.get(name) is not facts
         }
-        self.facts, self._order, self.images = kept.facts, kept.order, kept.images
+        self._roster = kept.roster
         self._labels = None
         self._settle(kept.names)
 
@@ -367,16 +357,14 @@ class Fleet:
         """Return the present moment."""
         if self._disordered:
             self._arrange()
-        self._looked = True
-        return Mark(self._epoch, len(self._touched))
+        self._touches.seen = True
+        return self._touches.now()
 
     def touched_since(self, mark: Mark) -> Sequence[int] | None:
         """Return the rows whose pods changed since ``mark``; None: look at everything again."""
         if self._disordered:
             self._arrange()
-        if mark.epoch != self._epoch:
-            return None
-        return self._touched[mark.position :]
+        return self._touches.since(mark)
 
     def check(self) -> None:
         """Compare every number with what the pods and nodes say.
@@ -385,7 +373,7 @@ class Fleet:
             BrokenInvariant: One of them is wrong.
         """
         self._arrange()
-        if not sorted(self._names) == sorted(self.facts) == sorted(self._order.names()):
+        if not sorted(self._names) == sorted(self.facts) == sorted(self._roster.names()):
             raise BrokenInvariant("rows are not the nodes")
         fresh = Fleet()
         fresh.namespaces.update(self.namespaces)
@@ -430,19 +418,12 @@ class Fleet:
         else:
             self._columns.load[row] -= vector
         self._tally.move(pod, row, by)
-        self._touch(row)
-
-    def _touch(self, row: int) -> None:
-        touched = self._touched
-        touched.append(row)
-        if len(touched) > _TOUCHES_KEPT:
-            touched.clear()
-            self._epoch += 1
+        self._touches.add(row)
 
     def _arrange(self) -> None:
         """Bring rows into the order of nodes."""
         if self._disordered:
-            self._settle(self._order.names())
+            self._settle(self._roster.names())
 
     def _settle(self, names: list[str]) -> None:
         """Give every node its row."""
@@ -463,4 +444,4 @@ class Fleet:
             for pod in self._residents.on(name):
                 self._columns.load[row] += self.vector(pod.shape)
                 self._tally.move(pod, row, 1)
-        self._epoch += 1
+        self._touches.everything()

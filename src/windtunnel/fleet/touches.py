@@ -1,0 +1,49 @@
+"""Which rows have changed since when, so that judgements are brought up to date row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+_KEPT: Final = 1 << 16
+
+
+class Mark(NamedTuple):
+    """A moment in the fleet's life."""
+
+    epoch: int
+    position: int
+
+
+class Touches:
+    """Rows whose pods changed, in order; an epoch ends when rows themselves change."""
+
+    def __init__(self) -> None:
+        self.epoch = 0
+        self.seen = False
+        """Whether anybody marked a moment inside the outermost trial."""
+        self._rows: list[int] = []
+
+    def add(self, row: int) -> None:
+        """Note that the pods of a row changed."""
+        self._rows.append(row)
+        if len(self._rows) > _KEPT:
+            self.everything()
+
+    def everything(self) -> None:
+        """Begin an epoch: whatever was known of rows must be looked at again."""
+        self._rows.clear()
+        self.epoch += 1
+
+    def now(self) -> Mark:
+        """Return the present moment without being seen."""
+        return Mark(self.epoch, len(self._rows))
+
+    def since(self, mark: Mark) -> Sequence[int] | None:
+        """Return the rows that changed since ``mark``; None: all of them may have."""
+        return self._rows[mark.position :] if mark.epoch == self.epoch else None
+
+    def take_back(self, mark: Mark) -> None:
+        """Forget what was noted since ``mark`` where nobody saw it: all is as it was."""
+        if not self.seen and mark.epoch == self.epoch:
+            del self._rows[mark.position :]
