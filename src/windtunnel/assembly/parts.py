@@ -24,7 +24,7 @@ Clients = Callable[[str], Client]
 """From the name of a component, which is its user and its field manager, to its client."""
 
 
-class Part(Protocol):
+class _Part(Protocol):
     """Something that runs on the loop from ``start`` to ``stop``."""
 
     def start(self) -> None:
@@ -107,8 +107,8 @@ class Parts:
         for part in reversed(self._all()):
             part.stop()
 
-    def _all(self) -> list[Part]:
-        made: tuple[Part | None, ...] = (
+    def _all(self) -> list[_Part]:
+        made: tuple[_Part | None, ...] = (
             self.controllers,
             self.scheduler,
             self.nodes,

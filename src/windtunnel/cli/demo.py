@@ -73,8 +73,8 @@ URGENT: Final = _object(
 )
 
 
-class Act:
-    """The cluster that is played on."""
+class Show:
+    """The cluster that is shown, and what one looks at."""
 
     def __init__(self, name: str) -> None:
         from windtunnel.home import reach
@@ -123,27 +123,27 @@ def _say(text: str) -> None:
     click.secho(f"\n{text}", bold=True)
 
 
-def _play(act: Act) -> None:
-    client = act.client
-    act.until("GPUs on all nodes", lambda: act.gpus() == GPUS)
+def _play(show: Show) -> None:
+    client = show.client
+    show.until("GPUs on all nodes", lambda: show.gpus() == GPUS)
     _say("1. Work arrives: a service of 4 pods, a batch job, three trainings of 8 GPUs each.")
     for resource, tree in _workloads():
         client.create(resource, tree)
-    act.until("a full fleet", lambda: act.running() >= 7)
-    _draw_pods(act)
+    show.until("a full fleet", lambda: show.running() >= 7)
+    _draw_pods(show)
 
     _say("2. One that never fits, and one that waits because all are busy: mind the two endings.")
     for pod in (TOO_LARGE, WAITS):
         client.create("pods", pod)
     for name in ("too-large", "waits"):
-        act.until("a verdict", lambda name=name: bool(act.why(name)))  # type: ignore[misc]
-        click.echo(f"   {name}: {act.why(name)}")
+        show.until("a verdict", lambda name=name: bool(show.why(name)))  # type: ignore[misc]
+        click.echo(f"   {name}: {show.why(name)}")
 
     _say("3. One with a higher priority: the scheduler makes room for it.")
     client.create("pods", URGENT)
-    act.until("room for urgent", lambda: act.runs("urgent"))
-    gone = [f"training-{n}" for n in range(3) if not act.pod(f"training-{n}")]
-    click.echo(f"   urgent runs on {dig(act.pod('urgent'), 'spec', 'nodeName')}; "
+    show.until("room for urgent", lambda: show.runs("urgent"))
+    gone = [f"training-{n}" for n in range(3) if not show.pod(f"training-{n}")]
+    click.echo(f"   urgent runs on {dig(show.pod('urgent'), 'spec', 'nodeName')}; "
                f"evicted for it: {', '.join(gone)}")  # fmt: skip
 
     _say("4. The GPU ledger.")
@@ -152,7 +152,7 @@ def _play(act: Act) -> None:
     draw_ledger(take_ledger(client.list("nodes"), client.list("pods")))
 
 
-def _draw_pods(act: Act) -> None:
+def _draw_pods(show: Show) -> None:
     from windtunnel.devices import limit_of
 
     draw(
@@ -164,7 +164,7 @@ def _draw_pods(act: Act) -> None:
                 dig(pod, "spec", "nodeName") or "-",
                 dig(pod, "status", "phase"),
             )
-            for pod in act.client.list("pods", _NAMESPACE)
+            for pod in show.client.list("pods", _NAMESPACE)
         ],
     )
 
@@ -195,7 +195,7 @@ def command(keep: bool) -> None:
             f"({process.url}).",
             bold=True,
         )
-        _play(Act(NAME))
+        _play(Show(NAME))
         kept = keep
     finally:
         if not kept:

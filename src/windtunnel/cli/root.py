@@ -38,7 +38,7 @@ printing it imports none of them."""
 INTERRUPTED: Final = 130
 
 
-class Verbs(click.Group):
+class LazyVerbs(click.Group):
     """Finds a verb's module when the verb is used."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -70,7 +70,7 @@ class Verbs(click.Group):
             formatter.write_dl(list(VERBS.items()))
 
 
-@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyVerbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(windtunnel.__version__, "--version", message="windtunnel %(version)s")
 def root() -> None:
     """A GPU cluster out of nothing: fake GPUs, real scheduling decisions.

@@ -107,7 +107,7 @@ def read_cases(path: Path) -> list[Case]:
         raise DataError(f"{path} holds no recorded API answers: {error}") from error
 
 
-class Replay:
+class ApiReplay:
     """Plays cases against one server, in order, over one connection.
 
     Args:

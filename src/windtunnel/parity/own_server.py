@@ -10,7 +10,7 @@ from windtunnel.assembly import COMPACT_PATH, PARTS, Settings, start
 from windtunnel.client import kubeconfig
 from windtunnel.client.http import HttpClient
 from windtunnel.home import Folder
-from windtunnel.parity.api import USERS, Case, Replay
+from windtunnel.parity.api import USERS, ApiReplay, Case
 from windtunnel.parity.report import Report
 
 
@@ -32,7 +32,7 @@ def replay_on_own_server(cases: Iterable[Case]) -> Report:
         process = start(settings, bound=True)
         try:
             admin = HttpClient(kubeconfig.connection(Folder(settings.name, root).kubeconfig))
-            return Replay(process.url, lambda: _compact(admin)).play(cases)
+            return ApiReplay(process.url, lambda: _compact(admin)).play(cases)
         finally:
             process.end()
 

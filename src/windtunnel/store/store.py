@@ -77,8 +77,6 @@ class Store:
         """Return the revision that the next write will get."""
         return self.revision + 1
 
-    # Reading
-
     def get(self, resource: str, key: Key) -> Version | None:
         """Return the object, or None where there is none."""
         shelf = self._shelves.get(resource)
@@ -138,8 +136,6 @@ class Store:
         if namespace:
             versions = [version for version in versions if version.key.namespace == namespace]
         return versions
-
-    # Writing
 
     def put(
         self,
@@ -231,8 +227,6 @@ class Store:
             revision = min(revision, self._committer.durable)
         while self._window and self._window[0].revision <= revision:
             self._drop_oldest()
-
-    # Telling
 
     def subscribe(self, resource: str, deliver: Deliver) -> Callable[[], None]:
         """Call ``deliver`` with every change of a resource ("" is all), inside the write.
