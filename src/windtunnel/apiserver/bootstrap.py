@@ -11,9 +11,8 @@ from windtunnel.apiserver.mint import Mint
 from windtunnel.apiserver.verbs.objects import Objects, shaped
 from windtunnel.apiserver.verbs.validation import settle
 from windtunnel.kernel import Clock
+from windtunnel.kinds import Catalogue, Kind
 from windtunnel.kinds.served import recorded
-from windtunnel.kinds.served.kind import Kind
-from windtunnel.kinds.served.registry import Catalogue
 from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree, key_of
 

@@ -14,7 +14,7 @@ from windtunnel.apiserver.forms.negotiation import Form
 from windtunnel.apiserver.mint import Mint
 from windtunnel.apiserver.request import Request
 from windtunnel.apiserver.routes import Route
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.kinds import Kind
 from windtunnel.machinery.admission import Act, Ask, Operation, Petition, Reply, Spoken, User
 from windtunnel.machinery.names import SUFFIX_LENGTH
 from windtunnel.machinery.timestamp import time_text

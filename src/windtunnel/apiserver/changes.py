@@ -7,7 +7,7 @@ Delivery happens inside the write, so the last one made is the only one worth ke
 from __future__ import annotations
 
 from windtunnel.apiserver.verbs.objects import Objects
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.kinds import Kind
 from windtunnel.machinery.change import Change
 from windtunnel.store import Version
 

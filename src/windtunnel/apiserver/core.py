@@ -42,8 +42,7 @@ from windtunnel.apiserver.verbs.reading import FromTheFuture, Reading
 from windtunnel.apiserver.verbs.watching import Watching
 from windtunnel.apiserver.verbs.writing import Writing
 from windtunnel.kernel import Clock
-from windtunnel.kinds.served.kind import Kind
-from windtunnel.kinds.served.registry import Catalogue
+from windtunnel.kinds import Catalogue, Kind
 from windtunnel.machinery.admission import Panel, User
 from windtunnel.machinery.errors import (
     ApiError,

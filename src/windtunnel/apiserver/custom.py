@@ -13,9 +13,9 @@ from typing import Any, Final
 from windtunnel.apiserver.forms.jsonpath import find
 from windtunnel.apiserver.verbs.objects import touch
 from windtunnel.kernel import Clock
+from windtunnel.kinds import Catalogue
 from windtunnel.kinds.extension.definition_conditions import CLEANUP_FINALIZER, established_status
 from windtunnel.kinds.served.kind import Column, Context, Kind, Rules, Subresource
-from windtunnel.kinds.served.registry import Catalogue
 from windtunnel.machinery.age import age
 from windtunnel.machinery.schema import (
     Structure,

@@ -23,7 +23,7 @@ from windtunnel.apiserver.verbs.writing import Written
 from windtunnel.client import Change, ChangeType, Deliver, Served, Write
 from windtunnel.errors import BrokenInvariant
 from windtunnel.kernel import Parked
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.kinds import Kind
 from windtunnel.machinery.admission import User
 from windtunnel.machinery.errors import ApiError, NotFound
 from windtunnel.machinery.patches import merge_patch, strategic_patch

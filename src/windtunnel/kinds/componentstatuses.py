@@ -19,4 +19,8 @@ def _cells(tree: Tree, _: float) -> list[Any]:
     return [name_cell(tree), "Unknown", "", ""]
 
 
-DECLARATIONS: Final = {"componentstatuses": Declared(rules=Rules(cells=_cells))}
+DECLARATIONS: Final = {
+    "componentstatuses": Declared(
+        deprecated="v1 ComponentStatus is deprecated in v1.19+", rules=Rules(cells=_cells)
+    )
+}

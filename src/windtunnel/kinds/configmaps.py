@@ -59,6 +59,7 @@ def _cells(tree: Tree, now: float) -> list[Any]:
 
 DECLARATIONS: Final = {
     "configmaps": Declared(
-        rules=Rules(validate_create=_validate, validate_update=_validate_update, cells=_cells)
+        metadata_judged=(1, 1),
+        rules=Rules(validate_create=_validate, validate_update=_validate_update, cells=_cells),
     )
 }

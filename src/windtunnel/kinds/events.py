@@ -233,9 +233,22 @@ NEW: Final = Rules(
     selectable=_selectable_new,
     cells=lambda tree, now: _cells(to_stored(dict(tree)), now),
 )
+_CORE_LABELS: Final = frozenset(
+    {f"involvedObject.{part}" for part in _REFERENCE_FIELDS}
+    | {"reason", "reportingComponent", "source", "type"}
+)
+_NEW_LABELS: Final = frozenset(
+    {f"regarding.{part}" for part in _REFERENCE_FIELDS} | {"reason", "reportingController", "type"}
+)
+
 DECLARATIONS: Final = {
-    "events": Declared(rules=CORE),
+    "events": Declared(creates_on_put=True, field_labels=_CORE_LABELS, rules=CORE),
     "events.events.k8s.io": Declared(
-        rules=NEW, stored="events", to_stored=to_stored, from_stored=from_stored
+        creates_on_put=True,
+        field_labels=_NEW_LABELS,
+        rules=NEW,
+        stored="events",
+        to_stored=to_stored,
+        from_stored=from_stored,
     ),
 }

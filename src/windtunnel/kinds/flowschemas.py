@@ -359,6 +359,6 @@ PRIORITY_LEVEL: Final = Rules(
 )
 _GROUP: Final = "flowcontrol.apiserver.k8s.io"
 DECLARATIONS: Final = {
-    f"flowschemas.{_GROUP}": Declared(rules=FLOW_SCHEMA),
-    f"prioritylevelconfigurations.{_GROUP}": Declared(rules=PRIORITY_LEVEL),
+    f"flowschemas.{_GROUP}": Declared(generation="spec", rules=FLOW_SCHEMA),
+    f"prioritylevelconfigurations.{_GROUP}": Declared(generation="spec", rules=PRIORITY_LEVEL),
 }

@@ -49,4 +49,8 @@ RULES: Final = Rules(
     validate_update=lambda new, _: _validate(new),
     cells=_cells,
 )
-DECLARATIONS: Final = {"leases.coordination.k8s.io": Declared(rules=RULES)}
+DECLARATIONS: Final = {
+    "leases.coordination.k8s.io": Declared(
+        creates_on_put=True, needs_revision_on_put=True, rules=RULES
+    )
+}

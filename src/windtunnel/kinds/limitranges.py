@@ -154,11 +154,13 @@ def _cells(tree: Tree, _: float) -> list[Any]:
 
 DECLARATIONS: Final = {
     "limitranges": Declared(
+        creates_on_put=True,
+        metadata_judged=(0, 1),
         rules=Rules(
             default=_default,
             validate_create=_validate,
             validate_update=_validate_update,
             cells=_cells,
-        )
+        ),
     )
 }

@@ -81,6 +81,9 @@ def _cells(namespace: Tree, now: float) -> list[Any]:
 
 DECLARATIONS: Final = {
     "namespaces": Declared(
+        delete_answer="object",
+        metadata_judged=(1, 1),
+        field_labels=frozenset({"status.phase"}),
         name_rule=names.dns_label,
         rules=Rules(
             default=_default,

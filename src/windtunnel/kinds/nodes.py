@@ -251,6 +251,8 @@ def _cells(node: Tree, now: float) -> list[Any]:
 
 DECLARATIONS: Final = {
     "nodes": Declared(
+        metadata_judged=(1, 1),
+        field_labels=frozenset({"spec.unschedulable"}),
         rules=Rules(
             default=_default,
             prepare_update=_prepare_update,
@@ -260,6 +262,6 @@ DECLARATIONS: Final = {
             warnings=_warnings,
             selectable=_selectable,
             cells=_cells,
-        )
+        ),
     )
 }

@@ -78,4 +78,6 @@ RULES: Final = Rules(
     validate_update=_validate_update,
     cells=_cells,
 )
-DECLARATIONS: Final = {"priorityclasses.scheduling.k8s.io": Declared(rules=RULES)}
+DECLARATIONS: Final = {
+    "priorityclasses.scheduling.k8s.io": Declared(generation="spec", rules=RULES)
+}

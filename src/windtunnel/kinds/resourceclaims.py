@@ -132,7 +132,9 @@ DEVICE_CLASS: Final = Rules(
     cells=checks.name_and_age,
 )
 DECLARATIONS: Final = {
-    "resourceclaims.resource.k8s.io": Declared(rules=CLAIM),
-    "resourceclaimtemplates.resource.k8s.io": Declared(rules=TEMPLATE),
-    "deviceclasses.resource.k8s.io": Declared(rules=DEVICE_CLASS),
+    "resourceclaims.resource.k8s.io": Declared(delete_answer="object", rules=CLAIM),
+    "resourceclaimtemplates.resource.k8s.io": Declared(delete_answer="object", rules=TEMPLATE),
+    "deviceclasses.resource.k8s.io": Declared(
+        generation="spec", delete_answer="object", rules=DEVICE_CLASS
+    ),
 }

@@ -167,6 +167,7 @@ def _cells(quota: Tree, now: float) -> list[Any]:
 
 DECLARATIONS: Final = {
     "resourcequotas": Declared(
+        delete_answer="object",
         rules=Rules(
             default=_default,
             prepare_create=without_status(),
@@ -176,6 +177,6 @@ DECLARATIONS: Final = {
             validate_status=_validate_status,
             warnings=_warnings,
             cells=_cells,
-        )
+        ),
     )
 }

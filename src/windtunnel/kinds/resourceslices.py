@@ -252,4 +252,14 @@ RULES: Final = Rules(
     selectable=_selectable,
     cells=_cells,
 )
-DECLARATIONS: Final = {"resourceslices.resource.k8s.io": Declared(rules=RULES)}
+DECLARATIONS: Final = {
+    "resourceslices.resource.k8s.io": Declared(
+        generation="spec",
+        delete_answer="object",
+        field_labels=frozenset({"spec.driver", "spec.nodeName"}),
+        unknown_field_label=(
+            "field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {label}"
+        ),
+        rules=RULES,
+    )
+}

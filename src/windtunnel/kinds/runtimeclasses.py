@@ -54,4 +54,8 @@ RULES: Final = Rules(
     validate_update=_validate_update,
     cells=_cells,
 )
-DECLARATIONS: Final = {"runtimeclasses.node.k8s.io": Declared(rules=RULES)}
+DECLARATIONS: Final = {
+    "runtimeclasses.node.k8s.io": Declared(
+        creates_on_put=True, needs_revision_on_put=True, rules=RULES
+    )
+}

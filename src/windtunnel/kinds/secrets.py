@@ -105,6 +105,8 @@ def _cells(secret: Tree, now: float) -> list[Any]:
 
 DECLARATIONS: Final = {
     "secrets": Declared(
+        metadata_judged=(1, 1),
+        field_labels=frozenset({"type"}),
         rules=Rules(
             default=_default,
             prepare_update=_prepare_update,
@@ -113,6 +115,6 @@ DECLARATIONS: Final = {
             warnings=_warnings,
             selectable=_selectable,
             cells=_cells,
-        )
+        ),
     )
 }

@@ -12,8 +12,7 @@ from windtunnel.apiserver.forms.rendering import answer
 from windtunnel.apiserver.request import Answer
 from windtunnel.apiserver.verbs.objects import Objects
 from windtunnel.apiserver.verbs.reading import Reading
-from windtunnel.kinds.served.kind import Kind
-from windtunnel.kinds.served.registry import structure_of
+from windtunnel.kinds import Kind, structure_of
 from windtunnel.machinery.errors import Conflict, Invalid, NotFound
 from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree

@@ -11,8 +11,8 @@ import hashlib
 from collections.abc import Iterable
 from typing import Final
 
+from windtunnel.kinds import Catalogue
 from windtunnel.kinds.served.kind import Kind, Subresource
-from windtunnel.kinds.served.registry import Catalogue
 from windtunnel.machinery.tree import Tree, encode
 
 _AGGREGATED: Final = "application/json;g=apidiscovery.k8s.io;v={version};as=APIGroupDiscoveryList"

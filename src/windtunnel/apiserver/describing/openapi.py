@@ -10,9 +10,8 @@ import hashlib
 from functools import cache
 from typing import Any, Final
 
+from windtunnel.kinds import Catalogue, Kind
 from windtunnel.kinds.served import recorded
-from windtunnel.kinds.served.kind import Kind
-from windtunnel.kinds.served.registry import Catalogue
 from windtunnel.machinery.tree import Tree, encode
 
 _INFO: Final[Tree] = {"title": "Kubernetes", "version": "1.36"}

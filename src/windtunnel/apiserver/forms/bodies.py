@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Final
 import yaml
 
 from windtunnel.apiserver.forms.negotiation import PROTOBUF, YAML
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.kinds import Kind
 from windtunnel.machinery.errors import BadRequest
 from windtunnel.machinery.protobuf import decode_protobuf
 from windtunnel.machinery.tree import Tree, decode

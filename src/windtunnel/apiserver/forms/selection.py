@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from windtunnel.apiserver.verbs.objects import Objects
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.kinds import Kind
 from windtunnel.machinery.errors import BadRequest
 from windtunnel.machinery.selectors import FieldSelector, LabelSelector, MalformedSelector
 from windtunnel.store import Version

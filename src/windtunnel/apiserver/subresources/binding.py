@@ -9,9 +9,8 @@ from windtunnel.apiserver.forms.rendering import CREATED, answer
 from windtunnel.apiserver.request import Answer
 from windtunnel.apiserver.verbs.objects import Objects
 from windtunnel.apiserver.verbs.validation import read_body
+from windtunnel.kinds import Kind, structure_of
 from windtunnel.kinds.pod.bindings import validate_binding
-from windtunnel.kinds.served.kind import Kind
-from windtunnel.kinds.served.registry import structure_of
 from windtunnel.machinery.errors import BadRequest, Conflict, InternalError, NotFound
 from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree

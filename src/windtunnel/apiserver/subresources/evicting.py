@@ -14,9 +14,8 @@ from windtunnel.apiserver.request import Answer
 from windtunnel.apiserver.verbs.deleting import Deleting
 from windtunnel.apiserver.verbs.objects import Objects
 from windtunnel.apiserver.verbs.reading import Reading
+from windtunnel.kinds import Catalogue, Kind, structure_of
 from windtunnel.kinds.pod.evictions import API_VERSIONS, Refused, eviction_condition, judge
-from windtunnel.kinds.served.kind import Kind
-from windtunnel.kinds.served.registry import Catalogue, structure_of
 from windtunnel.machinery.errors import BadRequest
 from windtunnel.machinery.tree import Tree
 from windtunnel.store import Version

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from windtunnel.kinds import Context, Kind
 from windtunnel.kinds.access.certificatesigningrequests import stamp_conditions, validate_approval
 from windtunnel.kinds.namespaces import validate_finalize
 from windtunnel.kinds.pod.update import validate_ephemeral_update, validate_resize
-from windtunnel.kinds.served.kind import Context, Kind
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import Violation
 

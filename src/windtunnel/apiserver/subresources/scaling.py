@@ -16,8 +16,7 @@ from windtunnel.apiserver.verbs.objects import Objects
 from windtunnel.apiserver.verbs.patching import Patching, read_applied
 from windtunnel.apiserver.verbs.reading import Reading
 from windtunnel.apiserver.verbs.writing import Writing, place, require_name
-from windtunnel.kinds.served.kind import Kind
-from windtunnel.kinds.served.registry import structure_of
+from windtunnel.kinds import Kind, structure_of
 from windtunnel.kinds.workload.scale import (
     NoSuchPath,
     custom_scale_of,

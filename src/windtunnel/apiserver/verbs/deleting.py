@@ -15,8 +15,8 @@ from windtunnel.apiserver.call import Call
 from windtunnel.apiserver.custom import DEFINITIONS
 from windtunnel.apiserver.forms.options import DeleteOptions
 from windtunnel.apiserver.verbs.objects import Objects, shaped
+from windtunnel.kinds import Kind
 from windtunnel.kinds.extension.definition_conditions import terminating_status
-from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery.errors import Conflict
 from windtunnel.machinery.timestamp import parse_time, time_text
 from windtunnel.machinery.tree import Key, Tree

@@ -11,8 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from windtunnel.apiserver.verbs.metadata import ordered
-from windtunnel.kinds.served.kind import Kind
-from windtunnel.kinds.served.registry import Catalogue
+from windtunnel.kinds import Catalogue, Kind
 from windtunnel.machinery.errors import MODIFIED, Conflict, InternalError
 from windtunnel.machinery.tree import Key, Tree, decode, encode
 from windtunnel.store import Stale, Store, Version

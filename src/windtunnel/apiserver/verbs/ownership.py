@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from windtunnel.apiserver.call import Call
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.kinds import Kind
 from windtunnel.machinery.apply import restore_times, track_update
 from windtunnel.machinery.tree import Tree
 

@@ -29,7 +29,7 @@ from windtunnel.apiserver.verbs.writing import (
     require_name,
     require_namespace,
 )
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.kinds import Kind
 from windtunnel.machinery.apply import apply_patch
 from windtunnel.machinery.errors import BadRequest, Conflict
 from windtunnel.machinery.patches import json_patch, merge_patch, strategic_patch

@@ -26,7 +26,7 @@ from windtunnel.apiserver.forms.rendering import (
 from windtunnel.apiserver.forms.selection import Selection, select
 from windtunnel.apiserver.request import Answer
 from windtunnel.apiserver.verbs.objects import Objects
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.kinds import Kind
 from windtunnel.machinery.errors import BadRequest, Expired, NotFound, Timeout
 from windtunnel.machinery.tree import Key, Tree, decode, encode
 from windtunnel.store import HistoryGone, Version

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from windtunnel.apiserver.call import Call
 from windtunnel.apiserver.forms.bodies import cannot_handle, read_object
 from windtunnel.apiserver.forms.negotiation import JSON, body_form
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.kinds import Kind
 from windtunnel.machinery.errors import Invalid
 from windtunnel.machinery.schema import (
     Findings,

@@ -24,7 +24,7 @@ from windtunnel.apiserver.request import Frame
 from windtunnel.apiserver.verbs.objects import Objects, dump
 from windtunnel.apiserver.verbs.reading import FromTheFuture
 from windtunnel.kernel import Clock
-from windtunnel.kinds.served.kind import Kind
+from windtunnel.kinds import Kind
 from windtunnel.machinery.errors import Expired
 from windtunnel.machinery.tree import Tree, encode
 from windtunnel.store import HistoryGone, Store, Version

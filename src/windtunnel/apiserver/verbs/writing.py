@@ -17,8 +17,8 @@ from windtunnel.apiserver.verbs.metadata import keep_system_fields
 from windtunnel.apiserver.verbs.objects import Objects, conflict, shaped
 from windtunnel.apiserver.verbs.ownership import own_create, own_update, unchanged
 from windtunnel.apiserver.verbs.validation import set_defaults, settle, settle_status
+from windtunnel.kinds import Context, Kind
 from windtunnel.kinds.rules.metadata import validate_metadata_create, validate_metadata_update
-from windtunnel.kinds.served.kind import Context, Kind
 from windtunnel.machinery.errors import (
     AlreadyExists,
     BadRequest,

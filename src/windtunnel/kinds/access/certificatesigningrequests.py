@@ -261,4 +261,8 @@ RULES: Final = Rules(
     selectable=lambda tree: {"spec.signerName": dig(tree, "spec", "signerName") or ""},
     cells=_cells,
 )
-DECLARATIONS: Final = {"certificatesigningrequests.certificates.k8s.io": Declared(rules=RULES)}
+DECLARATIONS: Final = {
+    "certificatesigningrequests.certificates.k8s.io": Declared(
+        field_labels=frozenset({"spec.signerName"}), rules=RULES
+    )
+}

@@ -95,9 +95,15 @@ CLUSTER_ROLE_BINDING: Final = Rules(
 )
 DECLARATIONS: Final = {
     "rolebindings.rbac.authorization.k8s.io": Declared(
-        rules=ROLE_BINDING, name_rule=names.path_segment
+        creates_on_put=True,
+        metadata_judged=(1, 1),
+        rules=ROLE_BINDING,
+        name_rule=names.path_segment,
     ),
     "clusterrolebindings.rbac.authorization.k8s.io": Declared(
-        rules=CLUSTER_ROLE_BINDING, name_rule=names.path_segment
+        creates_on_put=True,
+        metadata_judged=(1, 1),
+        rules=CLUSTER_ROLE_BINDING,
+        name_rule=names.path_segment,
     ),
 }

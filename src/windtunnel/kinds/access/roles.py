@@ -82,8 +82,13 @@ CLUSTER_ROLE: Final = Rules(
     cells=checks.name_and_stamp,
 )
 DECLARATIONS: Final = {
-    "roles.rbac.authorization.k8s.io": Declared(rules=ROLE, name_rule=names.path_segment),
+    "roles.rbac.authorization.k8s.io": Declared(
+        creates_on_put=True, metadata_judged=(1, 1), rules=ROLE, name_rule=names.path_segment
+    ),
     "clusterroles.rbac.authorization.k8s.io": Declared(
-        rules=CLUSTER_ROLE, name_rule=names.path_segment
+        creates_on_put=True,
+        metadata_judged=(1, 1),
+        rules=CLUSTER_ROLE,
+        name_rule=names.path_segment,
     ),
 }

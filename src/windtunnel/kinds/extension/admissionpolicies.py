@@ -361,8 +361,16 @@ MUTATING_BINDING: Final = Rules(
 )
 _GROUP: Final = "admissionregistration.k8s.io"
 DECLARATIONS: Final = {
-    f"validatingadmissionpolicies.{_GROUP}": Declared(rules=VALIDATING),
-    f"validatingadmissionpolicybindings.{_GROUP}": Declared(rules=VALIDATING_BINDING),
-    f"mutatingadmissionpolicies.{_GROUP}": Declared(rules=MUTATING),
-    f"mutatingadmissionpolicybindings.{_GROUP}": Declared(rules=MUTATING_BINDING),
+    f"validatingadmissionpolicies.{_GROUP}": Declared(
+        generation="spec", needs_revision_on_put=True, rules=VALIDATING
+    ),
+    f"validatingadmissionpolicybindings.{_GROUP}": Declared(
+        generation="spec", needs_revision_on_put=True, rules=VALIDATING_BINDING
+    ),
+    f"mutatingadmissionpolicies.{_GROUP}": Declared(
+        generation="spec", needs_revision_on_put=True, rules=MUTATING
+    ),
+    f"mutatingadmissionpolicybindings.{_GROUP}": Declared(
+        generation="spec", needs_revision_on_put=True, rules=MUTATING_BINDING
+    ),
 }

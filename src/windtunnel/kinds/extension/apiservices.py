@@ -93,5 +93,7 @@ RULES: Final = Rules(
     cells=_cells,
 )
 DECLARATIONS: Final = {
-    "apiservices.apiregistration.k8s.io": Declared(rules=RULES, name_rule=names.path_segment)
+    "apiservices.apiregistration.k8s.io": Declared(
+        needs_revision_on_put=True, rules=RULES, name_rule=names.path_segment
+    )
 }

@@ -456,4 +456,8 @@ RULES: Final = Rules(
     validate_status=_validate_status,
     cells=checks.name_and_stamp,
 )
-DECLARATIONS: Final = {"customresourcedefinitions.apiextensions.k8s.io": Declared(rules=RULES)}
+DECLARATIONS: Final = {
+    "customresourcedefinitions.apiextensions.k8s.io": Declared(
+        generation="spec", needs_revision_on_put=True, delete_answer="object", rules=RULES
+    )
+}

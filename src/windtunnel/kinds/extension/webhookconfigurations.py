@@ -126,6 +126,10 @@ MUTATING: Final = Rules(
     cells=_cells,
 )
 DECLARATIONS: Final = {
-    "validatingwebhookconfigurations.admissionregistration.k8s.io": Declared(rules=VALIDATING),
-    "mutatingwebhookconfigurations.admissionregistration.k8s.io": Declared(rules=MUTATING),
+    "validatingwebhookconfigurations.admissionregistration.k8s.io": Declared(
+        generation="custom", needs_revision_on_put=True, rules=VALIDATING
+    ),
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io": Declared(
+        generation="custom", needs_revision_on_put=True, rules=MUTATING
+    ),
 }

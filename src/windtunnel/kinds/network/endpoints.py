@@ -128,12 +128,15 @@ def _cells(tree: Tree, now: float) -> list[Any]:
 
 DECLARATIONS: Final = {
     "endpoints": Declared(
+        creates_on_put=True,
+        metadata_judged=(1, 1),
+        deprecated="v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",
         rules=Rules(
             default=_default,
             validate_create=_validate,
             validate_update=_validate_update,
             warnings=_warnings,
             cells=_cells,
-        )
+        ),
     )
 }

@@ -235,4 +235,6 @@ RULES: Final = Rules(
     warnings=_warnings,
     cells=_cells,
 )
-DECLARATIONS: Final = {"endpointslices.discovery.k8s.io": Declared(rules=RULES)}
+DECLARATIONS: Final = {
+    "endpointslices.discovery.k8s.io": Declared(generation="custom", rules=RULES)
+}

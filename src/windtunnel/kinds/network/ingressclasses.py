@@ -81,4 +81,4 @@ RULES: Final = Rules(
     validate_update=_validate_update,
     cells=_cells,
 )
-DECLARATIONS: Final = {"ingressclasses.networking.k8s.io": Declared(rules=RULES)}
+DECLARATIONS: Final = {"ingressclasses.networking.k8s.io": Declared(generation="spec", rules=RULES)}

@@ -207,4 +207,4 @@ RULES: Final = Rules(
     warnings=_warnings,
     cells=_cells,
 )
-DECLARATIONS: Final = {"ingresses.networking.k8s.io": Declared(rules=RULES)}
+DECLARATIONS: Final = {"ingresses.networking.k8s.io": Declared(generation="spec", rules=RULES)}

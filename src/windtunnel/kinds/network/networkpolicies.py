@@ -149,4 +149,6 @@ RULES: Final = Rules(
     warnings=_warnings,
     cells=_cells,
 )
-DECLARATIONS: Final = {"networkpolicies.networking.k8s.io": Declared(rules=RULES)}
+DECLARATIONS: Final = {
+    "networkpolicies.networking.k8s.io": Declared(generation="spec", rules=RULES)
+}

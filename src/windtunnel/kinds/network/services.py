@@ -408,6 +408,9 @@ def _cells(service: Tree, now: float) -> list[Any]:
 
 DECLARATIONS: Final = {
     "services": Declared(
+        creates_on_put=True,
+        delete_answer="object",
+        field_labels=frozenset({"spec.clusterIP", "spec.type"}),
         name_rule=names.dns_label,
         rules=Rules(
             default=_default,

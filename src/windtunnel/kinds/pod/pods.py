@@ -194,4 +194,24 @@ RULES: Final = Rules(
     cells=cells,
 )
 
-DECLARATIONS: Final = {"pods": Declared(rules=RULES)}
+DECLARATIONS: Final = {
+    "pods": Declared(
+        generation="spec",
+        delete_answer="object",
+        metadata_judged=(1, 1),
+        field_labels=frozenset(
+            {
+                "spec.hostNetwork",
+                "spec.nodeName",
+                "spec.restartPolicy",
+                "spec.schedulerName",
+                "spec.serviceAccountName",
+                "status.nominatedNodeName",
+                "status.phase",
+                "status.podIP",
+                "status.podIPs",
+            }
+        ),
+        rules=RULES,
+    )
+}

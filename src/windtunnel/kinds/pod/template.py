@@ -104,6 +104,8 @@ def _cells(tree: Tree, _: float) -> list[Any]:
 
 DECLARATIONS: Final = {
     "podtemplates": Declared(
+        generation="custom",
+        delete_answer="object",
         rules=Rules(
             default=_default,
             prepare_create=_prepare,
@@ -112,6 +114,6 @@ DECLARATIONS: Final = {
             validate_update=_validate_update,
             warnings=_warnings,
             cells=_cells,
-        )
+        ),
     )
 }

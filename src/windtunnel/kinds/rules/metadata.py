@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from windtunnel.kinds.served.facts import METADATA_ON_UPDATE
 from windtunnel.kinds.served.kind import Kind, NameRule
 from windtunnel.machinery import names
 from windtunnel.machinery.tree import Tree
@@ -172,7 +171,7 @@ def validate_metadata_update(new: Tree, old: Tree, kind: Kind) -> list[Violation
     ours, theirs = new.get("metadata") or {}, old.get("metadata") or {}
     changed = _changed(ours, theirs)
     found = _whole(ours, kind.namespaced, names.path_segment) + changed
-    updates, wholes = METADATA_ON_UPDATE.get(kind.resource, (1, 0))
+    updates, wholes = kind.metadata_judged
     own = _finalizer_names(ours, kind)
     if not found and not own:
         return []

@@ -82,7 +82,12 @@ class Rules:
 NameRule = Callable[[str], list[str]]
 """Judges a name; returns what is wrong with it, in words, or nothing."""
 
+NO_FIELD_LABELS: Final = (
+    '"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"'
+)
+"""What is said of a field selector where a kind knows none of its own."""
 DeleteAnswer = Literal["status", "object"]
+Generation = Literal["none", "spec", "custom"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,16 +124,14 @@ class Kind:
     """How metadata.name is judged; None: a DNS subdomain."""
     field_labels: frozenset[str] = frozenset()
     """Field selectors this kind knows besides metadata.name and metadata.namespace."""
-    unknown_field_label: str = (
-        '"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"'
-    )
+    unknown_field_label: str = NO_FIELD_LABELS
     """What is said of another one."""
     stored: str = ""
     """Name of the stored resource where several kinds share one store (``events``)."""
     to_stored: Callable[[Tree], Tree] | None = None
     """Turn an object of this version into the stored form (owned trees; may change in place)."""
     from_stored: Callable[[Tree], Tree] | None = None
-    generation: Literal["none", "spec", "custom"] = "none"
+    generation: Generation = "none"
     """metadata.generation grows with spec, or with all but metadata and status."""
     creates_on_put: bool = False
     """A PUT of a missing object creates it."""
@@ -137,6 +140,9 @@ class Kind:
     delete_answer: DeleteAnswer = "status"
     default_propagation: str = ""
     """What a DELETE without propagationPolicy means: "" is Background."""
+    metadata_judged: tuple[int, int] = (1, 0)
+    """How often an update judges metadata once more: as a change, and as on a create. The real
+    server has judged it both ways before, so one mistake shows as several causes."""
     storage_hash: str = ""
     """What discovery prints as storageVersionHash."""
     deprecated: str = ""

@@ -1,7 +1,8 @@
 """The built-in kinds: recorded facts joined with hand-written rules.
 
 What a kind is called, where it is served, which verbs, subresources and columns it has comes from
-recorded data; what it defaults, forbids and prints comes from its module. There is no registration
+recorded data; what it defaults, forbids and prints, and how its writes differ from others', comes
+from its module. There is no registration
 at import time: a module exposes
 
     DECLARATIONS: Final[dict[str, Declared]] = {
@@ -57,10 +58,10 @@ from windtunnel.kinds.network import services as service
 from windtunnel.kinds.pod import bindings as binding
 from windtunnel.kinds.pod import pods as pod
 from windtunnel.kinds.pod import template as pod_template
-from windtunnel.kinds.served import facts, recorded
+from windtunnel.kinds.served import recorded
 from windtunnel.kinds.served.catalogue import Catalogue
 from windtunnel.kinds.served.declared import Declared
-from windtunnel.kinds.served.kind import Column, Kind, Subresource
+from windtunnel.kinds.served.kind import NO_FIELD_LABELS, Column, Kind, Subresource
 from windtunnel.kinds.storage import csi as csinodes
 from windtunnel.kinds.storage import persistentvolumeclaims as persistentvolumeclaim
 from windtunnel.kinds.storage import persistentvolumes as persistentvolume
@@ -136,6 +137,8 @@ MODULES: Final[tuple[ModuleType, ...]] = (
 )
 """Every module that declares kinds. A resource may be declared once."""
 
+_NO_SUCH_FIELD_LABEL: Final = "field label not supported: {label}"
+
 
 @cache
 def _models() -> Models:
@@ -180,7 +183,6 @@ def _kind(
     resource: Tree, group: str, version: str, declared: Declared, columns: list[Tree]
 ) -> Kind:
     plural, spoken = resource["resource"], resource["responseKind"]
-    name = f"{plural}.{group}" if group else plural
     own_group, own_version = spoken["group"] or group, spoken["version"] or version
     return Kind(
         group=group,
@@ -203,17 +205,19 @@ def _kind(
             Column(each["name"], each["type"], each["format"], each["priority"]) for each in columns
         ),
         name_rule=declared.name_rule,
-        field_labels=facts.FIELD_LABELS.get(name, frozenset()),
-        unknown_field_label=facts.UNKNOWN_FIELD_LABEL.get(name, facts.NO_SUCH_FIELD_LABEL),
+        field_labels=declared.field_labels,
+        unknown_field_label=declared.unknown_field_label
+        or (NO_FIELD_LABELS if not declared.field_labels else _NO_SUCH_FIELD_LABEL),
         stored=declared.stored,
         to_stored=declared.to_stored,
         from_stored=declared.from_stored,
-        generation=facts.GENERATION.get(name, "none"),
-        creates_on_put=name in facts.CREATES_ON_PUT,
-        needs_revision_on_put=name in facts.NEEDS_REVISION_ON_PUT,
-        delete_answer="object" if name in facts.ANSWERS_DELETED_OBJECT else "status",
-        default_propagation=facts.DEFAULT_PROPAGATION.get(name, ""),
-        deprecated=facts.DEPRECATED.get(name, ""),
+        generation=declared.generation,
+        creates_on_put=declared.creates_on_put,
+        needs_revision_on_put=declared.needs_revision_on_put,
+        delete_answer=declared.delete_answer,
+        default_propagation=declared.default_propagation,
+        metadata_judged=declared.metadata_judged,
+        deprecated=declared.deprecated,
         storage_hash=resource.get("storageVersionHash", ""),
     )
 

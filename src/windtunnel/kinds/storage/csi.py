@@ -229,7 +229,11 @@ CAPACITY: Final = Rules(
     cells=checks.name_and_stamp,
 )
 DECLARATIONS: Final = {
-    "csinodes.storage.k8s.io": Declared(rules=NODE),
-    "csidrivers.storage.k8s.io": Declared(rules=DRIVER),
-    "csistoragecapacities.storage.k8s.io": Declared(rules=CAPACITY),
+    "csinodes.storage.k8s.io": Declared(
+        needs_revision_on_put=True, delete_answer="object", rules=NODE
+    ),
+    "csidrivers.storage.k8s.io": Declared(
+        needs_revision_on_put=True, delete_answer="object", rules=DRIVER
+    ),
+    "csistoragecapacities.storage.k8s.io": Declared(needs_revision_on_put=True, rules=CAPACITY),
 }

@@ -158,6 +158,8 @@ def _cells(claim: Tree, now: float) -> list[Any]:
 
 DECLARATIONS: Final = {
     "persistentvolumeclaims": Declared(
+        delete_answer="object",
+        metadata_judged=(1, 1),
         rules=Rules(
             default=_default,
             prepare_create=_prepare_create,
@@ -167,6 +169,6 @@ DECLARATIONS: Final = {
             validate_status=_validate_status,
             warnings=_warnings,
             cells=_cells,
-        )
+        ),
     )
 }

@@ -290,6 +290,8 @@ def _cells(volume: Tree, now: float) -> list[Any]:
 
 DECLARATIONS: Final = {
     "persistentvolumes": Declared(
+        delete_answer="object",
+        metadata_judged=(0, 2),
         rules=Rules(
             default=_default,
             prepare_create=_prepare_create,
@@ -299,6 +301,6 @@ DECLARATIONS: Final = {
             validate_update=_validate_update,
             warnings=_warnings,
             cells=_cells,
-        )
+        ),
     )
 }

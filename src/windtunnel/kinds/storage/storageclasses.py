@@ -169,6 +169,8 @@ ATTRIBUTES_CLASS: Final = Rules(
     cells=_attributes_cells,
 )
 DECLARATIONS: Final = {
-    "storageclasses.storage.k8s.io": Declared(rules=STORAGE_CLASS),
-    "volumeattributesclasses.storage.k8s.io": Declared(rules=ATTRIBUTES_CLASS),
+    "storageclasses.storage.k8s.io": Declared(delete_answer="object", rules=STORAGE_CLASS),
+    "volumeattributesclasses.storage.k8s.io": Declared(
+        delete_answer="object", rules=ATTRIBUTES_CLASS
+    ),
 }

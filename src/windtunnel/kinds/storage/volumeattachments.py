@@ -98,4 +98,8 @@ RULES: Final = Rules(
     validate_status=_validate_update,
     cells=_cells,
 )
-DECLARATIONS: Final = {"volumeattachments.storage.k8s.io": Declared(rules=RULES)}
+DECLARATIONS: Final = {
+    "volumeattachments.storage.k8s.io": Declared(
+        needs_revision_on_put=True, delete_answer="object", rules=RULES
+    )
+}

@@ -137,4 +137,4 @@ RULES: Final = Rules(
     warnings=_warnings,
     cells=_cells,
 )
-DECLARATIONS: Final = {"cronjobs.batch": Declared(rules=RULES)}
+DECLARATIONS: Final = {"cronjobs.batch": Declared(generation="spec", rules=RULES)}

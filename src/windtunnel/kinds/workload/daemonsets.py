@@ -175,4 +175,4 @@ RULES: Final = Rules(
     warnings=_warnings,
     cells=_cells,
 )
-DECLARATIONS: Final = {"daemonsets.apps": Declared(rules=RULES)}
+DECLARATIONS: Final = {"daemonsets.apps": Declared(generation="spec", rules=RULES)}

@@ -147,4 +147,4 @@ RULES: Final = Rules(
     warnings=_warnings,
     cells=_cells,
 )
-DECLARATIONS: Final = {"deployments.apps": Declared(rules=RULES)}
+DECLARATIONS: Final = {"deployments.apps": Declared(generation="spec", rules=RULES)}

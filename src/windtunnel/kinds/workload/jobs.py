@@ -416,4 +416,12 @@ RULES: Final = Rules(
     selectable=_selectable,
     cells=_cells,
 )
-DECLARATIONS: Final = {"jobs.batch": Declared(rules=RULES)}
+DECLARATIONS: Final = {
+    "jobs.batch": Declared(
+        generation="spec",
+        default_propagation="Orphan",
+        field_labels=frozenset({"status.successful"}),
+        unknown_field_label='field label "{label}" not supported for Job',
+        rules=RULES,
+    )
+}

@@ -75,4 +75,8 @@ RULES: Final = Rules(
     validate_status=_validate_status,
     cells=_cells,
 )
-DECLARATIONS: Final = {"poddisruptionbudgets.policy": Declared(rules=RULES)}
+DECLARATIONS: Final = {
+    "poddisruptionbudgets.policy": Declared(
+        generation="spec", needs_revision_on_put=True, rules=RULES
+    )
+}

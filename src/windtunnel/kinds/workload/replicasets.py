@@ -105,4 +105,4 @@ RULES: Final = Rules(
     warnings=_warnings,
     cells=_cells,
 )
-DECLARATIONS: Final = {"replicasets.apps": Declared(rules=RULES)}
+DECLARATIONS: Final = {"replicasets.apps": Declared(generation="spec", rules=RULES)}

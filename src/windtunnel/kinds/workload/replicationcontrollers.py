@@ -121,6 +121,9 @@ def _cells(tree: Tree, now: float) -> list[Any]:
 
 DECLARATIONS: Final = {
     "replicationcontrollers": Declared(
+        generation="spec",
+        default_propagation="Orphan",
+        field_labels=frozenset({"status.replicas"}),
         rules=Rules(
             default=_default,
             prepare_create=_prepare_create,
@@ -131,6 +134,6 @@ DECLARATIONS: Final = {
             warnings=_warnings,
             selectable=_selectable,
             cells=_cells,
-        )
+        ),
     )
 }

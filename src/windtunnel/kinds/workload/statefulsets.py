@@ -192,4 +192,6 @@ RULES: Final = Rules(
     warnings=_warnings,
     cells=_cells,
 )
-DECLARATIONS: Final = {"statefulsets.apps": Declared(rules=RULES, name_rule=names.dns_label)}
+DECLARATIONS: Final = {
+    "statefulsets.apps": Declared(generation="spec", rules=RULES, name_rule=names.dns_label)
+}
