@@ -41,8 +41,9 @@ from windtunnel.telemetry import Log
 if TYPE_CHECKING:
     from windtunnel.assembly.parts import Parts, PartSettings
 
-_GARBAGE_THRESHOLD: Final = 50_000
-"""Trees come and go by the ten thousand; at the default of 700 the collector never rests."""
+_GARBAGE_THRESHOLDS: Final = (10_000, 1_000, 100)
+"""Hardly anything here has cycles. A look at the youngest takes 5 ms at most; at what survived it, a
+step of 200 ms with 5,000 pods, the collector looks a thousand times less often."""
 
 
 class Cluster:
@@ -209,7 +210,7 @@ def _rest_garbage() -> None:
     """Leave what stays for good out of every collection, and collect seldom."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(_GARBAGE_THRESHOLD)
+    gc.set_threshold(*_GARBAGE_THRESHOLDS)
     gc.enable()
 
 
