@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from windtunnel.assembly.parts import Parts, PartSettings
 
 _GARBAGE_THRESHOLDS: Final = (10_000, 1_000, 100)
-"""Hardly anything here has cycles. A look at the youngest takes 5 ms at most; at what survived it, a
-step of 200 ms with 5,000 pods, the collector looks a thousand times less often."""
+"""Hardly anything here has cycles. A look at the youngest objects takes 5 ms; a look at those that
+survived it took 200 ms with 5,000 pods, and comes a thousand times less often."""
 
 
 class Cluster:
