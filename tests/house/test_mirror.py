@@ -19,6 +19,7 @@ TESTED_ELSEWHERE = {
     "fleet/pod_wire.py": "values; tests/fleet/test_pod.py decodes them",
     "store/backend.py": "a protocol without behaviour",
     "store/refusals.py": "exceptions without behaviour",
+    "scheduler/waiting.py": "values; the tests of queue and pool move them",
     "machinery/change.py": "a value without behaviour",
     "client/protocol.py": "a protocol without behaviour",
     "controllers/controller.py": "a protocol, and two functions that every controller's test runs",

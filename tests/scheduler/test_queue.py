@@ -10,7 +10,8 @@ from tests.build import node, pod
 from windtunnel.fleet import PodView
 from windtunnel.kernel import VirtualClock
 from windtunnel.placement import Relief, What
-from windtunnel.scheduler.queue import GateRefusal, Place, SchedulingQueue, Waiting
+from windtunnel.scheduler.queue import SchedulingQueue
+from windtunnel.scheduler.waiting import GateRefusal, Place, Waiting
 
 FIT = frozenset({"NodeResourcesFit"})
 NEWS = Relief(What.NODE_ADDED, node=node())

@@ -1,12 +1,12 @@
-"""Where pods go: queue, cycle, preemption and binding, as kube-scheduler v1.36 decides them."""
+"""Whose turn it is, and what comes of it: queue, preemption and binding of kube-scheduler v1.36."""
 
 from windtunnel.scheduler.configuration import Configuration, read_configuration
 from windtunnel.scheduler.engine import WATCHED, Engine
 from windtunnel.scheduler.preemption import Preemption
 from windtunnel.scheduler.profile import Profile
-from windtunnel.scheduler.queue import Place
 from windtunnel.scheduler.scheduler import Scheduler
 from windtunnel.scheduler.turn import Attempt
+from windtunnel.scheduler.waiting import Place
 from windtunnel.scheduler.words import Note, bound, disruption, failed, preempted
 
 __all__ = [

@@ -23,8 +23,9 @@ from windtunnel.placement.search import Cycle, Decision, Nominations, Rotation
 from windtunnel.scheduler.budgets import Budget, read_budget
 from windtunnel.scheduler.configuration import Configuration
 from windtunnel.scheduler.preemption import after_failure
-from windtunnel.scheduler.queue import GateRefusal, SchedulingQueue, Waiting
+from windtunnel.scheduler.queue import SchedulingQueue
 from windtunnel.scheduler.turn import Attempt, Turn
+from windtunnel.scheduler.waiting import GateRefusal, Waiting
 
 WATCHED: Final = (
     "namespaces",

@@ -11,54 +11,18 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from enum import Enum
 from math import floor
 from typing import Final
 
 from windtunnel.fleet import PodView
 from windtunnel.kernel import Clock
 from windtunnel.machinery.tree import Key
-from windtunnel.placement import Code, Relief
+from windtunnel.placement import Relief
+from windtunnel.scheduler.pool import Pool
+from windtunnel.scheduler.waiting import GateRefusal, Place, Waiting
 
 POOL_LIMIT_SECONDS: Final = 300.0
 """After so long in the pool a pod is tried again without news."""
-
-
-class Place(Enum):
-    """Where a pod stands."""
-
-    ACTIVE = "active"
-    BACKOFF = "backoff"
-    POOL = "unschedulable"
-    FLYING = "being scheduled"
-
-
-@dataclass(frozen=True, slots=True)
-class GateRefusal:
-    """Why a pod may not even stand in line."""
-
-    plugin: str
-    reason: str
-    code: Code = Code.UNRESOLVABLE
-
-
-@dataclass(slots=True)
-class Waiting:
-    """One pod in the queue, with its history."""
-
-    pod: PodView
-    since: float
-    place: Place = Place.POOL
-    attempts: int = 0
-    """Attempts that ended unschedulable."""
-    errors: int = 0
-    """Errors in a row."""
-    rejectors: frozenset[str] = frozenset()
-    gate: GateRefusal | None = None
-    ticket: int = 0
-    """Which heap entry is the valid one."""
-    expiry: float = field(default=0.0)
 
 
 Worth = Callable[[Waiting, Relief], bool]
@@ -85,7 +49,7 @@ class SchedulingQueue:
         self._clock, self._gating, self._worth = clock, gating, worth
         self._initial, self._max = initial_backoff_seconds, max_backoff_seconds
         self._pods: dict[Key, Waiting] = {}
-        self._pool: dict[Key, Waiting] = {}
+        self._pool = Pool()
         self._active: list[_Entry] = []
         self._backoff: list[_Entry] = []
         self._errors: list[_Entry] = []
@@ -128,6 +92,7 @@ class SchedulingQueue:
         if waiting.place is Place.ACTIVE:
             self._enter(waiting, Place.ACTIVE)  # its priority may have changed
         elif waiting.place is Place.POOL:
+            self._pool.put(waiting)
             for relief in reliefs:
                 if self._worth(waiting, relief):
                     self._leave_pool(waiting)
@@ -137,7 +102,7 @@ class SchedulingQueue:
         """Forget a pod."""
         waiting = self._pods.pop(key, None)
         if waiting is not None:
-            self._pool.pop(key, None)
+            self._pool.remove(key)
             waiting.ticket = -1
 
     def pop(self) -> Waiting | None:
@@ -179,17 +144,13 @@ class SchedulingQueue:
 
     def tell(self, relief: Relief, concerns: Callable[[PodView], bool] | None = None) -> None:
         """Spread news among the pods of the pool; pods that are alike are asked about once."""
-        asked: dict[tuple[object, ...], bool] = {}
-        for waiting in list(self._pool.values()):
-            pod = waiting.pod
-            if concerns is not None and not concerns(pod):
-                continue
-            like = (pod.shape, pod.owner, pod.scheduler, waiting.rejectors, waiting.gate)
-            worth = asked.get(like)
-            if worth is None:
-                worth = asked[like] = self._worth(waiting, relief)
-            if worth:
-                self._leave_pool(waiting)
+        relieved: list[Waiting] = []
+        for group in self._pool.groups():
+            first = next(iter(group))
+            if (concerns is None or concerns(first.pod)) and self._worth(first, relief):
+                relieved += group
+        for waiting in self._pool.in_order(relieved):
+            self._leave_pool(waiting)
 
     def flush_backoff(self) -> None:
         """Let pods whose backoff has ended stand in line; due once a second."""
@@ -203,7 +164,7 @@ class SchedulingQueue:
     def flush_pool(self) -> None:
         """Try pods again that no news has relieved for too long; due every thirty seconds."""
         now = self._clock.now()
-        for waiting in list(self._pool.values()):
+        for waiting in self._pool:
             if now - waiting.since > POOL_LIMIT_SECONDS and waiting.gate is None:
                 self._leave_pool(waiting)
 
@@ -217,7 +178,7 @@ class SchedulingQueue:
         if waiting.gate is not None:
             self._to_pool(waiting)
             return
-        self._pool.pop(waiting.pod.key, None)
+        self._pool.remove(waiting.pod.key)
         self._tickets += 1
         waiting.ticket = self._tickets
         waiting.place = place
@@ -231,7 +192,7 @@ class SchedulingQueue:
 
     def _to_pool(self, waiting: Waiting) -> None:
         waiting.place, waiting.ticket = Place.POOL, -1
-        self._pool[waiting.pod.key] = waiting
+        self._pool.put(waiting)
 
     def _set_expiry(self, waiting: Waiting) -> None:
         count = waiting.errors or waiting.attempts
