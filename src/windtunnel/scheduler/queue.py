@@ -1,8 +1,8 @@
 """The scheduling queue: who is next, who backs off, and who waits for news.
 
 Three places: active (a heap by priority, then age), backoff (by expiry), and the pool of pods that
-no news has relieved yet. News (``tell``) is put to the rules that refused a pod; nothing can happen
-between ``pop`` and ``put_back``, for a scheduling step is never interrupted.
+no news has relieved yet. News (``tell``) is put to the rules that refused a pod; none comes between
+``pop`` and ``put_back``, for the engine keeps news back while a turn is under way.
 
 Source: kube-scheduler v1.36, PriorityQueue with queueing hints and pop from backoff.
 """
