@@ -9,7 +9,8 @@ from typing import Final
 from windtunnel.apiserver.verbs.objects import Objects
 from windtunnel.kinds import Kind
 from windtunnel.machinery.errors import BadRequest
-from windtunnel.machinery.selectors import FieldSelector, LabelSelector, MalformedSelector
+from windtunnel.machinery.field_selectors import FieldSelector
+from windtunnel.machinery.selectors import LabelSelector, MalformedSelector
 from windtunnel.store import Version
 
 _EVERYWHERE: Final = frozenset({"metadata.name", "metadata.namespace"})

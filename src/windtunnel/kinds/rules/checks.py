@@ -51,6 +51,11 @@ def each(texts: Sequence[str], field: str, value: Any) -> list[Violation]:
     return [invalid(field, value, text) for text in texts]
 
 
+def joined(value: str, field: str, texts: Sequence[str]) -> list[Violation]:
+    """Turn all that a name rule said into one violation of ``field``."""
+    return [invalid(field, value, ",".join(texts))] if texts else []
+
+
 def named(value: str | None, field: str, rule: Callable[[str], list[str]]) -> list[Violation]:
     """The value must be there and pass the rule."""
     return each(rule(value), field, value) if value else [required(field)]

@@ -6,7 +6,7 @@ before ``prepare_create``. Source: batch/v1 of v1.36.3.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from windtunnel.kinds.pod.template import (
     default_template,
@@ -18,16 +18,16 @@ from windtunnel.kinds.rules import checks
 from windtunnel.kinds.rules.checks import none_negative
 from windtunnel.kinds.served.declared import Declared
 from windtunnel.kinds.served.kind import Context, Rules
+from windtunnel.kinds.workload.job_cells import job_cells
 from windtunnel.kinds.workload.job_policies import (
     default_policies,
     validate_failure_policy,
     validate_success_policy,
 )
-from windtunnel.kinds.workload.job_status import condition_is_true, validate_status
+from windtunnel.kinds.workload.job_status import validate_status
+from windtunnel.kinds.workload.job_template import validate_template_update
 from windtunnel.machinery import names
-from windtunnel.machinery.age import short_duration
 from windtunnel.machinery.selectors import LabelSelector, MalformedSelector, validate_label_selector
-from windtunnel.machinery.timestamp import parse_time
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import (
     Violation,
@@ -45,7 +45,6 @@ _NO_LIMIT: Final = 2147483647
 _MANY: Final = 100_000
 _MANY_AT_ONCE: Final = 10_000
 _LONGEST_MANAGED_BY: Final = 63
-_MUTABLE_WHILE_SUSPENDED: Final = ("nodeSelector", "tolerations", "schedulingGates")
 
 
 def default_spec(spec: Tree) -> None:
@@ -256,77 +255,13 @@ def _validate_completions(new: Tree, old: Tree) -> list[Violation]:
     return [invalid("spec.completions", count, text)]
 
 
-def _rests(tree: Tree) -> bool:
-    """Say whether a job is suspended and has no pods, so that its template may change."""
-    status = tree.get("status") or {}
-    never_started = status.get("startTime") is None
-    return bool(
-        dig(tree, "spec", "suspend")
-        and (never_started or condition_is_true(status, "Suspended"))
-        and not status.get("active")
-    )
-
-
-def _with_node_affinity_of(new: Tree, old: Tree) -> Tree | None:
-    """Return the old affinity, its node affinity replaced by the new one."""
-    affinity = {key: value for key, value in old.items() if key != "nodeAffinity"}
-    if new.get("nodeAffinity") is not None:
-        affinity["nodeAffinity"] = new["nodeAffinity"]
-    return affinity or None
-
-
-def _tolerated(new: Tree, old: Tree) -> Tree:
-    """Return the old template with all that may change while a job rests taken from the new."""
-    pod, before = dict(new.get("spec") or {}), dict(old.get("spec") or {})
-    affinity = _with_node_affinity_of(pod.get("affinity") or {}, before.get("affinity") or {})
-    before.pop("affinity", None)
-    if affinity is not None or "affinity" in pod:
-        before["affinity"] = affinity if affinity is not None else pod["affinity"]
-    for key in _MUTABLE_WHILE_SUSPENDED:
-        checks.restore(before, pod, key)
-    for group in ("containers", "initContainers"):
-        ours, theirs = pod.get(group) or [], before.get(group) or []
-        if len(ours) == len(theirs) and theirs:
-            before[group] = [_with_resources_of(a, b) for a, b in zip(ours, theirs, strict=True)]
-    kept = {**old, "spec": before}
-    checks.restore(kept, new, "metadata")
-    return kept
-
-
-def _with_resources_of(new: Tree, old: Tree) -> Tree:
-    if new.get("name") != old.get("name"):
-        return old
-    kept = dict(old)
-    checks.restore(kept, new, "resources")
-    return kept
-
-
-def _validate_template_update(new: Tree, old: Tree) -> list[Violation]:
-    template, before = dig(new, "spec", "template") or {}, dig(old, "spec", "template") or {}
-    if _rests(old):
-        kept = _tolerated(template, before)
-        if kept == template:
-            return []
-        return [invalid("spec.template.spec", _shown(template["spec"]), checks.IMMUTABLE)]
-    if template == before:
-        return []
-    labels = dig(template, "metadata", "labels") or {}
-    shown = {"labels": labels, **_shown({"spec": template.get("spec") or {}})}
-    return [invalid("spec.template", shown, checks.IMMUTABLE)]
-
-
-def _shown(tree: Tree) -> Tree:
-    shown: Tree = checks.go_value(tree)
-    return shown
-
-
 def _validate_update(new: Tree, old: Tree) -> list[Violation]:
     spec, before = new.get("spec") or {}, old.get("spec") or {}
     old_labels = dig(before, "template", "metadata", "labels") or {}
     found = _validate_whole(new, prefixed=_UID in old_labels and _NAME in old_labels)
     found += _validate_spec(spec) + _validate_completions(spec, before)
     found += checks.immutable(spec.get("selector"), before.get("selector"), "spec.selector")
-    found += _validate_template_update(new, old)
+    found += validate_template_update(new, old)
     for key in (
         "completionMode",
         "podFailurePolicy",
@@ -364,47 +299,6 @@ def _selectable(tree: Tree) -> dict[str, str]:
     return {"status.successful": str(dig(tree, "status", "succeeded") or 0)}
 
 
-def _completions_cell(spec: Tree, status: Tree) -> str:
-    done = status.get("succeeded") or 0
-    if spec.get("completions") is not None:
-        return f"{done}/{spec['completions']}"
-    parallelism = spec.get("parallelism") or 0
-    return f"{done}/1 of {parallelism}" if parallelism > 1 else f"{done}/1"
-
-
-def _duration_cell(status: Tree, now: float) -> str:
-    if status.get("startTime") is None:
-        return ""
-    end = status.get("completionTime")
-    return short_duration((parse_time(end) if end else now) - parse_time(status["startTime"]))
-
-
-def _status_cell(tree: Tree) -> str:
-    status = tree.get("status") or {}
-    for condition in ("Complete", "Failed"):
-        if condition_is_true(status, condition):
-            return condition
-    if dig(tree, "metadata", "deletionTimestamp"):
-        return "Terminating"
-    for condition in ("Suspended", "FailureTarget", "SuccessCriteriaMet"):
-        if condition_is_true(status, condition):
-            return condition
-    return "Running"
-
-
-def _cells(tree: Tree, now: float) -> list[Any]:
-    spec, status = tree.get("spec") or {}, tree.get("status") or {}
-    return [
-        checks.name_cell(tree),
-        _status_cell(tree),
-        _completions_cell(spec, status),
-        _duration_cell(status, now),
-        checks.age_cell(tree, now),
-        *checks.container_cells(spec.get("template") or {}),
-        checks.selector_cell(spec.get("selector")),
-    ]
-
-
 RULES: Final = Rules(
     default=_default,
     prepare_create=_prepare_create,
@@ -414,7 +308,7 @@ RULES: Final = Rules(
     validate_status=validate_status,
     warnings=_warnings,
     selectable=_selectable,
-    cells=_cells,
+    cells=job_cells,
 )
 DECLARATIONS: Final = {
     "jobs.batch": Declared(
