@@ -40,6 +40,20 @@ def test_a_renewed_pod_left_and_came_again() -> None:
     assert made.get(later.key) == (later, "n")
 
 
+def test_who_is_less_important_is_known_without_looking() -> None:
+    made = residents(1)
+    made.put(pod("low", priority=-5), "n")
+    assert [made.any_below(priority) for priority in (-5, -4, 1)] == [False, True, True]
+
+    low = made.on("n")[1]
+    place = made.take(low, "n")
+    assert not made.any_below(0)
+    made.untake(low, "n", place)
+    assert made.any_below(0)
+    made.renew(low, pod("low", priority=3))
+    assert not made.any_below(0)
+
+
 @given(st.lists(st.integers(0, 3), unique=True))
 def test_what_was_taken_goes_back_to_its_place(order: list[int]) -> None:
     made = residents()

@@ -49,7 +49,7 @@ def test_pieces_change_nothing_about_the_outcome(pieces: int) -> None:
         for found in (want.preemption, got.preemption)
     ]
     assert names[0] == names[1]
-    assert times == (2 * NODES + 2) // pieces + 1, "a piece is one pod that is tried"
+    assert times == (3 * NODES + 2) // pieces + 1, "a piece is a node or a pod on it"
 
 
 def test_news_in_a_turn_waits_for_its_end_and_keeps_its_order() -> None:

@@ -196,6 +196,10 @@ class Fleet:
         found = self._residents.get(key)
         return found[0] if found else None
 
+    def any_below(self, priority: int) -> bool:
+        """Say whether any pod on any node is less important than ``priority``."""
+        return self._residents.any_below(priority)
+
     def pods_on(self, node: str) -> Sequence[PodView]:
         """Return the pods of a node."""
         return self._residents.on(node)

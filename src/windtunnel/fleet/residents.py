@@ -6,6 +6,7 @@ is replaced by the last one of its node; every change can be taken back exactly.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from windtunnel.fleet.pod import PodView
@@ -18,6 +19,7 @@ class Residents:
     def __init__(self) -> None:
         self._where: dict[Key, tuple[PodView, str]] = {}
         self._on: dict[str, list[PodView]] = {}
+        self._priorities: Counter[int] = Counter()
 
     def __iter__(self) -> Iterator[tuple[PodView, str]]:
         return iter(self._where.values())
@@ -30,9 +32,14 @@ class Residents:
         """Return the pods of a node."""
         return self._on.get(node, ())
 
+    def any_below(self, priority: int) -> bool:
+        """Say whether any pod is less important than ``priority``."""
+        return any(count and one < priority for one, count in self._priorities.items())
+
     def put(self, pod: PodView, node: str) -> None:
         """Add a pod that is nowhere yet."""
         self._where[pod.key] = (pod, node)
+        self._priorities[pod.priority] += 1
         on = self._on.get(node)
         if on is None:
             self._on[node] = [pod]
@@ -42,11 +49,13 @@ class Residents:
     def unput(self, pod: PodView, node: str) -> None:
         """Take the last ``put`` back."""
         del self._where[pod.key]
+        self._priorities[pod.priority] -= 1
         self._on[node].pop()
 
     def take(self, pod: PodView, node: str) -> int:
         """Remove a pod; returns the place it had, for ``untake``."""
         del self._where[pod.key]
+        self._priorities[pod.priority] -= 1
         on = self._on[node]
         place = _place(on, pod)
         on[place] = on[-1]
@@ -56,6 +65,7 @@ class Residents:
     def untake(self, pod: PodView, node: str, place: int) -> None:
         """Take the last ``take`` back."""
         self._where[pod.key] = (pod, node)
+        self._priorities[pod.priority] += 1
         on = self._on[node]
         if place < len(on):
             on.append(on[place])
@@ -69,6 +79,9 @@ class Residents:
         on = self._on[node]
         on[_place(on, known)] = on[-1]
         on[-1] = pod
+        if pod.priority != known.priority:
+            self._priorities[known.priority] -= 1
+            self._priorities[pod.priority] += 1
         self._where[pod.key] = (pod, node)
         return node
 

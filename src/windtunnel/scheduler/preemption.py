@@ -127,11 +127,14 @@ def preempt(
     )
     candidates: list[Candidate] = []
     refused: dict[Refusal, list[str]] = {}
-    judgement = cycle.judge(pod)
+    judgement = cycle.judge(pod) if cycle.fleet.any_below(pod.priority) else None
+    if judgement is None:
+        hopeless = (RefusedNodes(_NO_VICTIMS, tuple(hopeful)),) if hopeful else ()
+        why = _in_vain(decision.nodes, hopeless)
+        return Preemption(Code.UNSCHEDULABLE, why, "", refused=hopeless)
     for node in hopeful:
-        found: Candidate | Refusal = _NO_VICTIMS
-        if judgement is not None:
-            found = yield from try_node(cycle, pod, judgement, node, budgets)
+        yield
+        found = yield from try_node(cycle, pod, judgement, node, budgets)
         if isinstance(found, Refusal):
             refused.setdefault(found, []).append(node)
             continue

@@ -25,7 +25,7 @@ from windtunnel.scheduler.writing import Writer
 _BATCH: Final = 8
 """Pods a step takes."""
 _PIECES: Final = 16
-"""Pieces of a turn that a step plays; one is a pod that is tried, 20 to 200 µs."""
+"""Pieces of a turn that a step plays; one is a node or a pod on it that is tried, up to 200 µs."""
 _TICK_SECONDS: Final = 1.0
 _POOL_TICKS: Final = 30
 
