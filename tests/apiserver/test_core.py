@@ -113,3 +113,9 @@ def _play(api: Api, step: dict[str, Any], variables: dict[str, str]) -> int:
 def _as_somebody(api: Api, step: dict[str, Any], who: str, body: Any) -> int:
     token = {"anon": "", "bob": "alice"}.get(who, who)
     return api.answer(step["method"], step["path"], body, user=token).status
+
+
+def test_a_deprecated_kind_warns_whoever_uses_it(api: Api, ns: str) -> None:
+    headers = dict(api.answer("GET", f"{ns}/endpoints").headers)
+
+    assert "v1 Endpoints is deprecated" in {k.lower(): v for k, v in headers.items()}["warning"]

@@ -30,12 +30,8 @@ BORDER = {
     "errors.py: DataError": "what a cluster keeps is its data, as in --data-dir",
     "home/folder.py: default_data": "the folder of --data-dir",
     "home/folder.py: remember_data": "the folder of --data-dir",
-    "apiserver/access/reviews.py: _info": "UserInfo, as Kubernetes calls it",
     "apiserver/forms/options.py: _manager_violations": "the field manager of Kubernetes",
     "apiserver/verbs/ownership.py: default_manager": "the field manager of Kubernetes",
-    "kinds/rules/metadata.py: validate_field_manager": "the field manager of Kubernetes",
-    "kinds/pod/probes.py: _handler": "the handler of a probe, as Kubernetes calls it",
-    "kinds/pod/spec_defaults.py: _handler": "the handler of a probe, as Kubernetes calls it",
 }
 """Names in which such a word is somebody else's, and means something."""
 
@@ -50,7 +46,6 @@ HOMONYMS = {
     "Refused": "the answer no, of evictions and of the search for a node",
     "Ask": "a question to the outside at admission; a request of resources in a pod",
     "Entry": "of managed fields; of a pod into the search",
-    "Decision": "of the search for a node; of authorization",
     "Verdict": "of a rule of placement; of a job's policy",
 }
 """Public classes of one name in two rooms, and why nobody takes one for the other."""

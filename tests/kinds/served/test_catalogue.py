@@ -64,4 +64,3 @@ def test_a_removed_kind_leaves_no_trace_and_every_change_counts() -> None:
 
     assert len(catalogue) == count
     assert catalogue.by_kind("example.com", "v1", "Widget") is None
-    assert catalogue.versions_of("widgets.example.com") == ()

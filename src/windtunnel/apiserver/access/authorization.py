@@ -16,7 +16,7 @@ from windtunnel.machinery.admission import User
 from windtunnel.machinery.errors import Forbidden, details_of
 
 
-class Decision(NamedTuple):
+class Permission(NamedTuple):
     """Whether something is allowed, and why."""
 
     allowed: bool
@@ -56,17 +56,17 @@ class Authorizer:
     def __init__(self, rbac: Rbac) -> None:
         self._rbac = rbac
 
-    def decide(self, user: User, asked: Asked) -> Decision:
+    def decide(self, user: User, asked: Asked) -> Permission:
         """Judge one request; a refusal's reason names roles that are missing."""
         if MASTERS in user.groups:
-            return Decision(True)
+            return Permission(True)
         grant, missing = self._rbac.find(user, asked)
         if grant is not None:
-            return Decision(True, grant.reason())
+            return Permission(True, grant.reason())
         if missing:
             text = missing[0] if len(missing) == 1 else f"[{', '.join(missing)}]"
-            return Decision(False, f"RBAC: {text}")
-        return Decision(False)
+            return Permission(False, f"RBAC: {text}")
+        return Permission(False)
 
     def require(self, user: User, asked: Asked) -> None:
         """Refuse what is not allowed.

@@ -54,7 +54,7 @@ def validate_probes(container: Tree, grace: int | None, field: str) -> list[Viol
 
 
 def _probe(probe: Tree, grace: int | None, field: str) -> list[Violation]:
-    found = _handler(probe, _BY_PROBE, grace, field)
+    found = _action(probe, _BY_PROBE, grace, field)
     found += none_negative(probe, field, *_NUMBERS)
     own = probe.get("terminationGracePeriodSeconds")
     if own is not None and own <= 0:
@@ -63,13 +63,11 @@ def _probe(probe: Tree, grace: int | None, field: str) -> list[Violation]:
     return found
 
 
-def _handler(
-    handler: Tree, kinds: tuple[str, ...], grace: int | None, field: str
-) -> list[Violation]:
+def _action(wanted: Tree, kinds: tuple[str, ...], grace: int | None, field: str) -> list[Violation]:
     found: list[Violation] = []
     seen = False
     for kind in kinds:
-        action = handler.get(kind)
+        action = wanted.get(kind)
         if action is None:
             continue
         where = f"{field}.{kind}"
@@ -127,8 +125,8 @@ def validate_lifecycle(
     """Judge the hooks of a container and the signal that stops it."""
     found: list[Violation] = []
     for hook in ("postStart", "preStop"):
-        if (handler := lifecycle.get(hook)) is not None:
-            found += _handler(handler, _BY_HOOK, grace, f"{field}.{hook}")
+        if (wanted := lifecycle.get(hook)) is not None:
+            found += _action(wanted, _BY_HOOK, grace, f"{field}.{hook}")
     if (signal := lifecycle.get("stopSignal")) is not None:
         found += _stop_signal(signal, system, f"{field}.stopSignal")
     return found

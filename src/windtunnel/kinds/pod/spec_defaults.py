@@ -101,7 +101,7 @@ def _container(container: Tree) -> None:
     lifecycle = container.get("lifecycle")
     if lifecycle:
         for hook in ("postStart", "preStop"):
-            _handler(lifecycle.get(hook))
+            _action(lifecycle.get(hook))
     _resources(container.get("resources"))
     security = container.get("securityContext")
     if security and "procMount" in security and not security["procMount"]:
@@ -113,16 +113,16 @@ def _probe(probe: Tree) -> None:
     probe.setdefault("periodSeconds", 10)
     probe.setdefault("successThreshold", 1)
     probe.setdefault("failureThreshold", 3)
-    _handler(probe)
+    _action(probe)
 
 
-def _handler(handler: Tree | None) -> None:
-    if not handler:
+def _action(action: Tree | None) -> None:
+    if not action:
         return
-    if (http := handler.get("httpGet")) is not None:
+    if (http := action.get("httpGet")) is not None:
         http.setdefault("path", "/")
         http.setdefault("scheme", "HTTP")
-    if (grpc := handler.get("grpc")) is not None:
+    if (grpc := action.get("grpc")) is not None:
         grpc["service"] = grpc.get("service") or ""
 
 

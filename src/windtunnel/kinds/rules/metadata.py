@@ -8,7 +8,7 @@ Source: k8s.io/apimachinery v1.36, object metadata; finalizer names: kube-apiser
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from windtunnel.kinds.served.kind import Kind, NameRule
 from windtunnel.machinery import names
@@ -17,7 +17,6 @@ from windtunnel.machinery.violations import (
     Violation,
     forbidden,
     invalid,
-    not_supported,
     required,
     too_long,
 )
@@ -107,18 +106,6 @@ def validate_finalizer_names(finalizers: Sequence[str] | None, field: str) -> li
         for index, finalizer in enumerate(finalizers or ())
         if "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS
     ]
-
-
-def validate_field_manager(manager: str, field: str) -> list[Violation]:
-    """Judge the name of a field manager."""
-    found: list[Violation] = []
-    if len(manager.encode()) > _MANAGER_CHARACTERS:
-        found.append(too_long(field, _MANAGER_CHARACTERS))
-    for index, mark in enumerate(manager):
-        if not mark.isprintable():
-            text = f"invalid character U+{ord(mark):04X} (at position {index})"
-            found.append(invalid(field, manager, text))
-    return found
 
 
 def validate_metadata_create(tree: Tree, kind: Kind) -> list[Violation]:
@@ -217,10 +204,3 @@ def validate_template_metadata(metadata: Tree, field: str) -> list[Violation]:
         if part not in ("labels", "annotations", "creationTimestamp") and value:
             found.append(forbidden(f"{field}.{part}", "cannot be set"))
     return found
-
-
-def propagation_policy(value: Any, field: str = "propagationPolicy") -> list[Violation]:
-    """Judge how a delete treats dependents."""
-    if value in (None, "Foreground", "Background", "Orphan"):
-        return []
-    return [not_supported(field, value, ["Foreground", "Background", "Orphan", "nil"])]

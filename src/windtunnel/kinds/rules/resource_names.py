@@ -78,11 +78,6 @@ def is_pod_level(name: str) -> bool:
     return name in ("cpu", "memory") or name.startswith(HUGE_PAGES)
 
 
-def is_scalar(name: str) -> bool:
-    """Say whether the scheduler counts a resource by name, besides cpu, memory and storage."""
-    return is_extended(name) or name.startswith((HUGE_PAGES, "attachable-volumes-"))
-
-
 @lru_cache(maxsize=4096)
 def _qualified(name: str) -> tuple[str, ...]:
     if texts := names.label_key(name):

@@ -7,7 +7,7 @@ definitions declare at run time follow, group by group.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from windtunnel.kinds.served.kind import Kind
 
@@ -65,10 +65,6 @@ class Catalogue:
             plural, _, group = name.partition(".")
             return self._by_path[group, version, plural]
         return self._versions[resource][0]
-
-    def versions_of(self, resource: str) -> Sequence[Kind]:
-        """Return all versions of a resource, the preferred one first."""
-        return tuple(self._versions.get(resource, ()))
 
     def add(self, kind: Kind) -> None:
         """Serve a kind; one that is served already under the same path is replaced."""

@@ -167,6 +167,3 @@ class Kind:
 
 
 Kinds = Sequence[Kind]
-
-READ: Final = ("get", "list", "watch")
-ALL: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")

@@ -40,12 +40,6 @@ class Findings:
             f'unknown field "{path}"' for path in self.unknown
         ]
 
-    @property
-    def strict_text(self) -> str:
-        """Return why a strict reader refuses; "" when there is nothing to refuse."""
-        texts = self.texts()
-        return "strict decoding error: " + ", ".join(texts) if texts else ""
-
 
 CLEAN: Final = Findings()
 
