@@ -24,8 +24,8 @@ from windtunnel.scheduler.writing import Writer
 
 _BATCH: Final = 8
 """Pods a step takes."""
-_PIECES: Final = 16
-"""Pieces of a turn that a step plays; one is a node or a pod on it that is tried, up to 200 µs."""
+_PIECES: Final = 8
+"""Pieces of a turn that a step plays; one is a node or a pod on it that is tried, up to 500 µs."""
 _TICK_SECONDS: Final = 1.0
 _POOL_TICKS: Final = 30
 
