@@ -27,6 +27,8 @@ Course = Generator[None, None, _Result]
 _NO_VICTIMS: Final = Refusal(
     Code.UNRESOLVABLE, "", ("No preemption victims found for incoming pod",)
 )
+_AT_ONCE: Final = 16
+"""Pods that are taken away between two pauses."""
 _NO_HELP: Final = "Preemption is not helpful for scheduling"
 _BY_SCHEDULER: Final = "PreemptionByScheduler"
 
@@ -159,8 +161,10 @@ def try_node(
     if not lower:
         return _NO_VICTIMS
     with fleet.what_if():
-        for one in lower:
+        for number, one in enumerate(lower, start=1):
             fleet.remove(one.key)
+            if number % _AT_ONCE == 0:
+                yield
         refusal = cycle.refusal(pod, judgement, row)
         if refusal is not None:
             return refusal
