@@ -126,9 +126,9 @@ class LocalClient:
         )
         return written.tree
 
-    def update(self, resource: str, tree: Tree) -> Tree:
-        """Replace the object (its resourceVersion, where given, must be current)."""
-        return self._update(resource, tree, "")
+    def update(self, resource: str, tree: Tree, *, subresource: str = "") -> Tree:
+        """Replace the object or a subresource (the resourceVersion, if given, must be current)."""
+        return self._update(resource, tree, subresource)
 
     def update_status(self, resource: str, tree: Tree) -> Tree:
         """Replace the object's status."""

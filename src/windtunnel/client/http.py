@@ -109,9 +109,10 @@ class HttpClient:
         path = self.path(resource, Key(namespace, ""), write=True)
         return self._tree("POST", path, tree, self._written())
 
-    def update(self, resource: str, tree: Tree) -> Tree:
-        """Replace the object (its resourceVersion, where given, must be current)."""
-        return self._tree("PUT", self.path(resource, key_of(tree)), tree, self._written())
+    def update(self, resource: str, tree: Tree, *, subresource: str = "") -> Tree:
+        """Replace the object or a subresource (the resourceVersion, if given, must be current)."""
+        path = self.path(resource, key_of(tree), subresource)
+        return self._tree("PUT", path, tree, self._written())
 
     def update_status(self, resource: str, tree: Tree) -> Tree:
         """Replace the object's status."""

@@ -49,8 +49,8 @@ class Client(Protocol):
     def create(self, resource: str, tree: Tree) -> Tree:
         """Create the object named in its metadata and return it as stored."""
 
-    def update(self, resource: str, tree: Tree) -> Tree:
-        """Replace the object (its resourceVersion, where given, must be current)."""
+    def update(self, resource: str, tree: Tree, *, subresource: str = "") -> Tree:
+        """Replace the object or a subresource (the resourceVersion, if given, must be current)."""
 
     def update_status(self, resource: str, tree: Tree) -> Tree:
         """Replace the object's status."""

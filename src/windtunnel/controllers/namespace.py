@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -143,14 +144,18 @@ class Namespaces:
             write_status(self._client, RESOURCE, key, {"conditions": trees})
         if remains.counts or remains.errors:
             return Result(again_in=remains.estimate / 2 + 1)
-        kept = [name for name in namespace.spec.finalizers if name != FINALIZER]
-        try:
-            self._client.patch(
-                RESOURCE, key, {"spec": {"finalizers": kept}}, subresource="finalize"
-            )
-        except NotFound:
-            return DONE
+        self._finish(key)
         return DONE
+
+    def _finish(self, key: Key) -> None:
+        """Take our finalizer away; the API knows that as a PUT only."""
+        tree = self._client.get(RESOURCE, key)
+        if tree is None:
+            return
+        kept = [name for name in dig(tree, "spec", "finalizers") or () if name != FINALIZER]
+        tree["spec"] = {**(tree.get("spec") or {}), "finalizers": kept}
+        with suppress(NotFound):
+            self._client.update(RESOURCE, tree, subresource="finalize")
 
     def _empty(self, namespace: str) -> tuple[Remains, bool]:
         """Ask everything to go; returns what is left, and whether there was too much at once."""
