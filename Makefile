@@ -33,6 +33,7 @@ lock: $(DEV)
 	$(BIN)/python requirements/lock.py
 
 bench: bench-startup bench-fill bench-placements
+	$(BIN)/python benchmarks/core.py
 
 bench-startup: $(DEV)
 	$(BIN)/python benchmarks/startup.py
