@@ -150,7 +150,7 @@ def test_a_command_fails_with(
     def command() -> None:
         raise failure
 
-    monkeypatch.setattr(root.Verbs, "get_command", lambda *_: command)
+    monkeypatch.setattr(root.LazyVerbs, "get_command", lambda *_: command)
     monkeypatch.setattr(root.signal, "signal", lambda *_: None)
 
     assert root.run(["status"]) == code

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from windtunnel.client import kubeconfig
@@ -57,6 +57,7 @@ def others(config: dict[str, Any]) -> dict[str, Any]:
     return left
 
 
+@settings(max_examples=40)
 @given(configs)
 def test_merging_leaves_all_others_as_they_are_and_in_order(config: dict[str, Any]) -> None:
     merged = kubeconfig.merged(config, ADDITION)
@@ -67,6 +68,7 @@ def test_merging_leaves_all_others_as_they_are_and_in_order(config: dict[str, An
     )
 
 
+@settings(max_examples=40)
 @given(configs)
 def test_taking_out_what_was_put_in_gives_back_the_same(config: dict[str, Any]) -> None:
     assert others(kubeconfig.without(kubeconfig.merged(config, ADDITION), "windtunnel-a")) == (
@@ -74,6 +76,7 @@ def test_taking_out_what_was_put_in_gives_back_the_same(config: dict[str, Any]) 
     )
 
 
+@settings(max_examples=40)
 @given(configs)
 def test_merging_twice_is_merging_once(config: dict[str, Any]) -> None:
     once = kubeconfig.merged(config, ADDITION)

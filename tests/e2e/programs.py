@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import io
-import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -58,8 +58,14 @@ def _fetch(program: Path) -> None:
 
 def kube_scheduler() -> Path:
     """Return the real kube-scheduler, where ``realkube build kube-scheduler`` has put it."""
-    home = os.environ.get("REALKUBE_HOME", "/var/tmp/realkube")
-    program = Path(home) / "bin" / "kube-scheduler"
+    realkube = ROOT.parent / "shared" / "realkube" / "realkube"
+    if not realkube.exists():
+        pytest.skip("needs ../shared/realkube, which builds the real kube-scheduler")
+    told = subprocess.run(
+        [sys.executable, str(realkube), "env"], capture_output=True, text=True, check=True
+    )
+    path = re.search(r"PATH=([^:\s]+):", told.stdout)
+    program = Path(path[1] if path else "") / "kube-scheduler"
     if not program.exists():
         pytest.skip(f"needs {program} (../shared/realkube/realkube build kube-scheduler)")
     return program

@@ -43,9 +43,7 @@ HOMONYMS = {
     "Tally": "counts of one room, never seen in the other",
     "Subject": "of a role binding in the API server, of an event in the client",
     "Gate": "who may pass: requests at the edge, pods before the search",
-    "Refused": "the answer no, of evictions and of the search for a node",
     "Ask": "a question to the outside at admission; a request of resources in a pod",
-    "Entry": "of managed fields; of a pod into the search",
     "Verdict": "of a rule of placement; of a job's policy",
 }
 """Public classes of one name in two rooms, and why nobody takes one for the other."""

@@ -39,7 +39,7 @@ _COMPARED_HEADERS: Final = (
     "location",
     "cache-control",
 )
-_UNTIL_SECONDS: Final = 15.0
+_UNTIL_SECONDS: Final = 2.0
 _REQUEST_SECONDS: Final = 60.0
 _NAMED: Final = re.compile(r"\$\{(\w+)\}")
 
