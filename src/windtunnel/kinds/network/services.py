@@ -18,13 +18,13 @@ from windtunnel.kinds.network.service_addresses import (
     is_headless,
     needs_health_check,
 )
+from windtunnel.kinds.network.service_cells import service_cells
 from windtunnel.kinds.pod.probes import port_or_name
-from windtunnel.kinds.rules.checks import age_cell, each, name_cell, restore
+from windtunnel.kinds.rules.checks import each, restore
 from windtunnel.kinds.rules.metadata import validate_labels
 from windtunnel.kinds.served.declared import Declared
 from windtunnel.kinds.served.kind import Context, Rules
 from windtunnel.machinery import names
-from windtunnel.machinery.selectors import LabelSelector
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import (
     Violation,
@@ -371,41 +371,6 @@ def _selectable(service: Tree) -> dict[str, str]:
     return {"spec.clusterIP": spec.get("clusterIP") or "", "spec.type": spec.get("type") or ""}
 
 
-def _external_cell(service: Tree) -> str:
-    spec = service.get("spec") or {}
-    outside = spec.get("externalIPs") or []
-    match spec.get("type"):
-        case "ClusterIP" | "NodePort":
-            return ",".join(outside) or "<none>"
-        case "LoadBalancer":
-            ingress = dig(service, "status", "loadBalancer", "ingress") or ()
-            given = {each.get("ip") or each.get("hostname") or "" for each in ingress} - {""}
-            return ",".join([*sorted(given), *outside]) or "<pending>"
-        case "ExternalName":
-            return str(spec.get("externalName", ""))
-        case _:
-            return "<unknown>"
-
-
-def _port_cell(port: Tree) -> str:
-    node_port = f":{port['nodePort']}" if port.get("nodePort") else ""
-    return f"{port.get('port', 0)}{node_port}/{port.get('protocol', '')}"
-
-
-def _cells(service: Tree, now: float) -> list[Any]:
-    spec = service.get("spec") or {}
-    addresses = spec.get("clusterIPs") or ["<none>"]
-    return [
-        name_cell(service),
-        spec.get("type", ""),
-        addresses[0],
-        _external_cell(service),
-        ",".join(map(_port_cell, spec.get("ports") or ())) or "<none>",
-        age_cell(service, now),
-        str(LabelSelector.from_labels(spec.get("selector"))) or "<none>",
-    ]
-
-
 DECLARATIONS: Final = {
     "services": Declared(
         creates_on_put=True,
@@ -421,7 +386,7 @@ DECLARATIONS: Final = {
             validate_status=_validate_status,
             warnings=_warnings,
             selectable=_selectable,
-            cells=_cells,
+            cells=service_cells,
         ),
     )
 }
