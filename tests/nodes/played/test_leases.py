@@ -86,3 +86,11 @@ def test_a_node_that_is_left_is_renewed_no_more(world: World) -> None:
 
     assert lease(world, "n9")["spec"]["renewTime"] == before
     assert "n9" not in leases
+
+
+def test_a_lease_of_no_time_does_not_stop_the_world(world: World) -> None:
+    leases = Leases(world.client, world.loop, "me", 0, lambda name: None)
+    leases.keep("n1", world.create("nodes", "n1", "")["metadata"]["uid"])
+    world.run(3)
+
+    assert lease(world, "n1")["spec"]["leaseDurationSeconds"] == 1

@@ -23,6 +23,8 @@ from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key
 
 _WATCHED: Final = ("Ready", "MemoryPressure", "DiskPressure", "PIDPressure")
+_LEAST_PERIOD_SECONDS: Final = 0.1
+"""With none at all this would be the only thing the loop does."""
 
 
 def decide(conditions: tuple[Condition, ...], born: str, now: float) -> tuple[Condition, ...]:
@@ -120,7 +122,7 @@ class NodeHealth:
                 text = f"Node {key.name} status is now: NodeNotReady"
                 self._recorder.normal(_subject(node), "NodeNotReady", text)
                 self._mark_pods(pod for _, pod in self._sources.pods.by("node", key.name))
-        return Result(again_in=self._settings.node_monitor_period)
+        return Result(again_in=max(self._settings.node_monitor_period, _LEAST_PERIOD_SECONDS))
 
     def _mark_pods(self, pods: Iterable[PodView]) -> None:
         """Say of every pod of a silent node that it is not ready."""

@@ -45,7 +45,8 @@ class Leases:
         won: Callable[[str], None],
     ) -> None:
         self._client, self._loop = client, loop
-        self._identity, self._duration, self._won = identity, duration_seconds, won
+        # A lease of no time would be renewed without end, so that nothing else has its turn.
+        self._identity, self._duration, self._won = identity, max(duration_seconds, 1), won
         self._uids: dict[str, str] = {}
         self._slots: list[dict[str, None]] = [{} for _ in range(SLOTS)]
         self._slot_of: dict[str, int] = {}
