@@ -193,7 +193,7 @@ class ExecutionTaints:
         zone = self._zones.setdefault(zone_of(node.metadata.labels), Zone())
         rate = zone.rate(self._settings)
         if rate <= 0:
-            return self._settings.node_monitor_period
+            return max(self._settings.node_monitor_period, 0.1)  # never 0, which means: now
         if zone.free_at > now:
             return zone.free_at - now
         zone.free_at = now + 1 / rate
