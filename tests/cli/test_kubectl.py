@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from windtunnel.cli import root
 from windtunnel.cli.kubectl import program
 from windtunnel.errors import UsageError
 
@@ -38,3 +39,8 @@ def test_without_any_there_is_one_sentence(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("KUBECTL", str(tmp_path / "gone"))
     with pytest.raises(UsageError, match="which is no program"):
         program()
+
+
+def test_our_own_help_needs_no_cluster(capsys: pytest.CaptureFixture[str]) -> None:
+    assert root.run(["kubectl", "--help"]) == 0
+    assert "windtunnel kubectl -- get pods" in capsys.readouterr().out

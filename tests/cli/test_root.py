@@ -100,6 +100,14 @@ def test_wrong(
     assert printed.err.count("\n") == 1
 
 
+def test_nothing_to_replay_is_no_success(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty = home / "empty.jsonl"
+    empty.touch()
+
+    assert root.run(["conformance", "scheduler", str(empty)]) == 2
+    assert "there are no cases to replay" in capsys.readouterr().err
+
+
 IMPOSSIBLE_NODES = [
     "",
     "count=3",

@@ -355,6 +355,18 @@ def test_ctrl_c_stops_a_cluster_in_the_foreground_cleanly(home: Home) -> None:
     assert not yaml.safe_load(home.kubeconfig.read_text())["contexts"]
 
 
+def test_a_terminal_that_is_closed_stops_a_cluster_cleanly(home: Home) -> None:
+    server = home.start("up", "--ephemeral")
+    assert server.stderr is not None
+    assert any("is up at" in line for line in server.stderr)
+
+    server.send_signal(signal.SIGHUP)
+    server.communicate(timeout=20)
+
+    assert home.folder().process() is None
+    assert not yaml.safe_load(home.kubeconfig.read_text())["contexts"]
+
+
 @pytest.mark.parametrize("after", [0.05, 0.1, 0.2, 0.3, 0.45, 0.6])
 @pytest.mark.parametrize("mode", ["--detach", "--ephemeral"])
 def test_ctrl_c_at_any_moment_leaves_nothing_behind(home: Home, after: float, mode: str) -> None:

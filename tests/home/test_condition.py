@@ -44,7 +44,7 @@ STATES: dict[str, tuple[Callable[[Folder], None], str]] = {
     "dead": (dead, "cluster a has died: its process "),
     "failed": (failed, "cluster a stopped by itself: the disk is full; "),
     "stopped": (stopped, "cluster a is not running; start it with `windtunnel up --name a`"),
-    "starting": (starting, "cluster a is still starting"),
+    "starting": (starting, "cluster a is starting or stopping"),
 }
 
 
@@ -102,5 +102,5 @@ def test_one_that_is_starting_is_not_stopped(tmp_path: Path) -> None:
     folder.create()
     starting(folder)
 
-    with pytest.raises(ClusterError, match="is still starting"):
+    with pytest.raises(ClusterError, match="is starting or stopping"):
         stop(folder)

@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from windtunnel.errors import DataError
 from windtunnel.machinery.tree import Tree, decode, encode
 from windtunnel.parity.scheduler import ScenarioReplay, replay, scenarios
 
@@ -85,3 +86,12 @@ def test_a_scenario_that_cannot_be_played_is_a_difference(tmp_path: Path) -> Non
 
     (line,) = outcome.differences
     assert "extenders are not supported" in line
+
+
+@pytest.mark.parametrize("content", [b"\x00\xff", b"{}", b"[1,2]", b'{"id":"x","steps":[{}]}'])
+@pytest.mark.parametrize("name", ["cases.jsonl", "cases.jsonl.gz"])
+def test_what_is_no_recording_is_refused(name: str, content: bytes, tmp_path: Path) -> None:
+    (tmp_path / name).write_bytes(content)
+
+    with pytest.raises(DataError, match="holds no recorded scenarios"):
+        replay(tmp_path / name)

@@ -41,6 +41,8 @@ from windtunnel.telemetry import Log
 if TYPE_CHECKING:
     from windtunnel.assembly.parts import Parts, PartSettings
 
+ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""What asks a cluster to stop: Ctrl-C, ``down``, a terminal that is closed."""
 _GARBAGE_THRESHOLDS: Final = (10_000, 1_000, 100)
 """Hardly anything here has cycles. A look at the youngest objects takes 5 ms; a look at those that
 survived it took 200 ms with 5,000 pods, and comes a thousand times less often."""
@@ -99,7 +101,7 @@ class Cluster:
             return await ended
         finally:
             # From here on nothing may cut the farewell short; all of it is bounded.
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in ENDING:
                 asyncio.get_running_loop().remove_signal_handler(number)
                 signal.signal(number, signal.SIG_IGN)
             if starting is not None:
@@ -177,8 +179,10 @@ class Cluster:
                 self._log.info("cluster", "stopping", signal=number.name)
                 ended.set_result(number)
 
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, stop, number)
+        for number in ENDING:
+            # Who started us may have asked to outlive his terminal (nohup).
+            if signal.getsignal(number) != signal.SIG_IGN:
+                asyncio.get_running_loop().add_signal_handler(number, stop, number)
 
     def _check_disk(self) -> None:
         if self._store.failure is not None:

@@ -18,7 +18,7 @@ import msgspec
 import uvloop
 
 from windtunnel.apiserver.access.authentication import read_tokens
-from windtunnel.assembly.cluster import Cluster
+from windtunnel.assembly.cluster import ENDING, Cluster
 from windtunnel.assembly.settings import PREFERRED_PORT, SERVICE_ADDRESS, Settings
 from windtunnel.client import kubeconfig
 from windtunnel.errors import ClusterError, DataError, UsageError
@@ -51,7 +51,9 @@ def serve(settings: Settings, ready: Ready, *, echo: bool = False) -> signal.Sig
         WindtunnelError: the cluster cannot be started or kept; nothing is left of it but its data.
     """
     # Until the loop runs, a polite request to end is the same as an interrupt.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    for number in ENDING:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
     # Nothing made here is garbage; the cluster turns collections on when it stands.
     gc.disable()
     clock = WallClock()

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from windtunnel.errors import UsageError
+
 if TYPE_CHECKING:
     from windtunnel.parity import Report
 
@@ -53,6 +55,8 @@ def scheduler(file: Path, emit: Path | None, report: bool) -> int:
 
 
 def _say(report: Report, *, detailed: bool) -> int:
+    if not report.outcomes:
+        raise UsageError("there are no cases to replay")
     for outcome in report.outcomes:
         if detailed and outcome.differences:
             click.echo(f"{outcome.case} ({outcome.group})")

@@ -29,7 +29,7 @@ def program() -> str:
     return str(Path(found))
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "help_option_names": []})
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @options.name
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(name: str, arguments: tuple[str, ...]) -> None:

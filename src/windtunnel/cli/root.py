@@ -84,7 +84,8 @@ def run(arguments: list[str]) -> int:
     try:
         outcome: Any = root.main(arguments, prog_name="windtunnel", standalone_mode=False)
         code = outcome if isinstance(outcome, int) else 0
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by who started us
+            sys.stdout.flush()
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message(), err=True)
         code = 2

@@ -64,7 +64,7 @@ def stop(folder: Folder) -> State:
     """
     state, process = state_of(folder), folder.process()
     if state == "starting":
-        raise ClusterError(f"cluster {folder.name} is still starting; try again")
+        raise ClusterError(f"cluster {folder.name} is starting or stopping; try again")
     if process is None:
         return state
     if state == "dead":

@@ -43,7 +43,7 @@ def serving(name: str) -> tuple[Folder, Process]:
     again = f"`windtunnel up --name {name}`"
     match state:
         case "starting":
-            why = "is still starting"
+            why = "is starting or stopping; try again"
         case "failed":
             ended = folder.remembered().ended
             why = f"stopped by itself: {ended}; {again} takes it up again (log: {folder.log})"

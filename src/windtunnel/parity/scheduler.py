@@ -7,10 +7,12 @@ that the comparer beside the recordings can judge it.
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from windtunnel.errors import DataError
 from windtunnel.kernel import VirtualClock
 from windtunnel.machinery.tree import Key, Tree, decode, dig, encode, key_of
 from windtunnel.parity.report import Outcome, Report, differences
@@ -28,16 +30,32 @@ from windtunnel.scheduler import (
 
 
 def scenarios(path: Path) -> Iterator[Tree]:
-    """Yield the scenarios of a file of JSON lines, packed or not."""
+    """Yield the scenarios of a file of JSON lines, packed or not.
+
+    Raises:
+        DataError: the file is not of this format.
+    """
     body = path.read_bytes()
-    lines = gzip.decompress(body) if path.suffix == ".gz" else body
-    for line in lines.splitlines():
-        if line.strip():
-            yield decode(line)
+    try:
+        lines = gzip.decompress(body) if path.suffix == ".gz" else body
+        for line in lines.splitlines():
+            if line.strip():
+                yield _checked(decode(line))
+    except (OSError, EOFError, zlib.error, ValueError) as error:
+        raise DataError(f"{path} holds no recorded scenarios: {error}") from error
+
+
+def _checked(scenario: Any) -> Tree:
+    wanted = {"id": str, "features": list, "results": list}
+    for field, kind in wanted.items():
+        if not isinstance(scenario, dict) or not isinstance(scenario.get(field), kind):
+            raise ValueError(f"a line has no {field}")
+    checked: Tree = scenario
+    return checked
 
 
 def replay(path: Path, emit: Path | None = None) -> Report:
-    """ScenarioReplay every scenario of a file; ``emit`` takes the results, a line a scenario."""
+    """Replay every scenario of a file; ``emit`` takes the results, a line a scenario."""
     outcomes, emitted = [], []
     for scenario in scenarios(path):
         results, lines = _played(scenario)
