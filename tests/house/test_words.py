@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -85,13 +84,18 @@ def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
-def named() -> Iterator[str]:
+@cache
+def named() -> list[str]:
     """Every name that was given: ``path`` for modules and folders, ``path: name`` for the rest."""
-    for path, tree in modules():
-        yield path
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                yield f"{path}: {node.name}"
+    given = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    return [
+        name
+        for path, tree in modules()
+        for name in (
+            path,
+            *(f"{path}: {node.name}" for node in ast.walk(tree) if isinstance(node, given)),
+        )
+    ]
 
 
 def test_no_name_is_without_meaning() -> None:
