@@ -183,3 +183,13 @@ def test_a_server_with_a_stranger_s_certificate_is_not_believed(server: Connecti
 def test_credentials_that_are_none_are_named(server: Connection) -> None:
     with pytest.raises(ClusterError, match="cannot use the credentials"):
         HttpClient(Connection(server.server, ca=b"nonsense"))
+
+
+@pytest.mark.parametrize("body", [b'{"kind": "List", "ite', b"[]", b"", b"{}"])
+def test_an_answer_that_is_no_object_is_named(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = HttpClient(Connection("https://127.0.0.1:1", insecure=True))
+    monkeypatch.setattr(client, "ask", lambda *_: (200, body))
+    monkeypatch.setattr(client, "path", lambda *_, **__: "/api/v1/pods")
+
+    with pytest.raises(ClusterError, match="answered GET /api/v1/pods with what is no object"):
+        client.list("pods")

@@ -99,7 +99,7 @@ class HttpClient:
                 query["continue"] = token
             page = self._tree("GET", self.path(resource, Key(namespace, "")), query=query)
             found += page.get("items") or []
-            token = page["metadata"].get("continue") or ""
+            token = (page.get("metadata") or {}).get("continue") or ""
             if not token:
                 return found
 
@@ -318,10 +318,14 @@ class HttpClient:
         try:
             found: Any = decode(answer)
         except ValueError:
-            found = {"message": answer.decode(errors="replace")[:200], "code": status}
+            found = None
         if status >= 400:
-            raise refusal(found)
-        return found  # type: ignore[no-any-return]
+            said = answer.decode(errors="replace")[:200]
+            raise refusal(found if isinstance(found, dict) else {"message": said, "code": status})
+        if not isinstance(found, dict) or not found.get("kind"):
+            server = self._connection.server
+            raise ClusterError(f"{server} answered {method} {path} with what is no object")
+        return found
 
     def _live(self) -> http.client.HTTPConnection:
         # A socket that can be read between two requests has been closed by the other side.
