@@ -113,6 +113,8 @@ def test_a_job_completes_and_a_namespace_goes_away(up: Up, kubectl: Kubectl) -> 
 def test_quota_and_permissions(up: Up, kubectl: Kubectl) -> None:
     up("--ephemeral", "--nodes", "h100:1x8")
     kubectl("create", "quota", "gpus", "--hard=requests.nvidia.com/gpu=1")
+    # A quota binds once its controller has written down what is used, here as in the real cluster.
+    kubectl("wait", "quota/gpus", "--for=jsonpath={.status.hard}", "--timeout=30s")
     pod = ("run", "x", "--image=x", "--overrides",
            '{"spec":{"containers":[{"name":"x","image":"x",'
            '"resources":{"limits":{"nvidia.com/gpu":"2"}}}]}}')  # fmt: skip

@@ -94,7 +94,10 @@ def command(
     )
     folder = Folder(name)
     if detach:
-        click.echo(f"{_welcome(folder, start(settings))}.")
+        process = start(settings)
+        # It is up: an interrupt comes too late to undo it, and must not hide that.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        click.echo(f"{_welcome(folder, process)}.")
         return 0
 
     from windtunnel.assembly.serve import serve
