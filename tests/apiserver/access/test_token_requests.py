@@ -46,4 +46,12 @@ def test_what_is_missing_cannot_be_bound_to(api: Api, ns: str) -> None:
     gone = {"spec": {"boundObjectRef": {"kind": "Pod", "apiVersion": "v1", "name": "p"}}}
     assert api.refused("POST", path, gone)[0] == 404
     odd = {"spec": {"boundObjectRef": {"kind": "X", "apiVersion": "v1", "name": "p"}}}
-    assert api.refused("POST", path, odd)[0] == 422
+    refusal = api.refused("POST", path, odd)
+    assert refusal == (400, "cannot bind token to object of type /v1, Kind=X")
+
+
+def test_a_request_for_another_account_is_refused(api: Api, ns: str) -> None:
+    path = f"{ns}/serviceaccounts/default/token"
+
+    assert api.refused("POST", path, {"metadata": {"name": "x"}})[0] == 422
+    assert api.refused("POST", path, {"metadata": {"namespace": "x"}})[0] == 400

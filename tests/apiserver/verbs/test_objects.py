@@ -5,7 +5,7 @@ from tests.apiserver.api import Api, config
 
 from windtunnel.apiserver.verbs.objects import shaped
 from windtunnel.machinery.errors import ApiError, Conflict
-from windtunnel.machinery.tree import Key
+from windtunnel.machinery.tree import Key, Tree
 
 
 def test_an_object_starts_with_its_kind_and_metadata() -> None:
@@ -50,10 +50,28 @@ def test_an_object_that_etcd_would_not_take_is_refused(api: Api, ns: str) -> Non
     tree = {
         "kind": "Event",
         "apiVersion": "v1",
-        "metadata": {"uid": "u"},
+        "metadata": {"uid": "u", "name": "e"},
         "message": "x" * 1_600_000,
     }
 
     with pytest.raises(ApiError, match="etcdserver: request is too large"):
         objects.put(kind, Key("ns", "e"), tree, 0)
+    assert objects.find(kind, Key("ns", "e")) is None
+
+
+HEADS = {
+    "another version": {"apiVersion": "x"},
+    "another kind": {"kind": "Pod"},
+    "another name": {"metadata": {"uid": "u", "name": "other"}},
+    "no uid": {"metadata": {"uid": None, "name": "e"}},
+}
+
+
+@pytest.mark.parametrize("wrong", HEADS.values(), ids=HEADS)
+def test_nothing_is_stored_under_a_head_that_it_does_not_bear(api: Api, wrong: Tree) -> None:
+    objects, kind = api.core.objects, api.core.catalogue.by_resource("configmaps")
+    tree = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"uid": "u", "name": "e"}}
+
+    with pytest.raises(ApiError, match="configmaps ns/e was not stored"):
+        objects.put(kind, Key("ns", "e"), {**tree, **wrong}, 0)
     assert objects.find(kind, Key("ns", "e")) is None

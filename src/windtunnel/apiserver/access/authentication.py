@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import csv
 import hmac
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from windtunnel.apiserver.access.tokens import Signer
 from windtunnel.apiserver.request import Request
 from windtunnel.machinery.admission import User
-from windtunnel.machinery.errors import Unauthorized
-from windtunnel.machinery.tree import Key, Tree, dig
+from windtunnel.machinery.errors import BadRequest, Unauthorized
+from windtunnel.machinery.tree import Key, Tree, dig, encode
 
 AUTHENTICATED: Final = "system:authenticated"
 ANONYMOUS: Final = User("system:anonymous", ("system:unauthenticated",))
@@ -128,10 +128,14 @@ def impersonated(request: Request) -> User | None:
     """Return the user that the request wants to act as, or None.
 
     The group of all authenticated users is added, as to anyone who is not anonymous.
+
+    Raises:
+        BadRequest: It wants the groups, uid or extra of somebody, but not to be somebody.
     """
     headers = request.headers
     name = headers.get("impersonate-user", "")
-    groups = tuple(part for part in headers.get("impersonate-group", "").split("\n") if part)
+    given = headers.get("impersonate-group")
+    groups = tuple(part for part in (given or "").split("\n") if part)
     extra = {
         header.removeprefix("impersonate-extra-"): tuple(value.split("\n"))
         for header, value in headers.items()
@@ -139,8 +143,31 @@ def impersonated(request: Request) -> User | None:
     }
     uid = headers.get("impersonate-uid", "")
     if not name:
+        if given is not None or uid or extra:
+            raise BadRequest(
+                f"requested {_go_user(uid, given, extra)} without impersonating a user name"
+            )
         return None
     if name.startswith("system:serviceaccount:") and not groups:
         _, _, namespace, account = [*name.split(":", 3), "", ""][:4]
         groups = account_user(namespace, account).groups
     return _known(User(name, groups, uid, extra))
+
+
+def _go_user(uid: str, groups: str | None, extra: Mapping[str, Sequence[str]]) -> str:
+    """Print a user without a name as Go does."""
+    pairs = ", ".join(f"{_quoted(key)}:{_go_list(extra[key])}" for key in sorted(extra))
+    shown_groups = "[]string(nil)" if groups is None else _go_list(groups.split("\n"))
+    shown_extra = f"{{{pairs}}}" if extra else "(nil)"
+    return (
+        f'&user.DefaultInfo{{Name:"", UID:{_quoted(uid)}, Groups:{shown_groups}, '
+        f"Extra:map[string][]string{shown_extra}}}"
+    )
+
+
+def _go_list(texts: Sequence[str]) -> str:
+    return "[]string{" + ", ".join(map(_quoted, texts)) + "}"
+
+
+def _quoted(text: str) -> str:
+    return encode(text).decode()

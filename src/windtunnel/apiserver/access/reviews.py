@@ -96,7 +96,7 @@ class Reviews:
         if not spec.get("user") and not spec.get("groups"):
             why = "at least one of user or group must be specified"
             raise _refused(invalid("spec.user", "", why))
-        extra = {key: tuple(values) for key, values in (spec.get("extra") or {}).items()}
+        extra = {key: tuple(values or ()) for key, values in (spec.get("extra") or {}).items()}
         user = User(
             spec.get("user") or "", tuple(spec.get("groups") or ()), spec.get("uid") or "", extra
         )

@@ -6,14 +6,14 @@ from typing import Final
 
 from windtunnel.apiserver.access.tokens import Bound, Signer, claims_for
 from windtunnel.apiserver.call import Call
-from windtunnel.apiserver.forms.bodies import read_object
-from windtunnel.apiserver.forms.negotiation import body_form
 from windtunnel.apiserver.forms.rendering import answer
 from windtunnel.apiserver.request import Answer
 from windtunnel.apiserver.verbs.objects import Objects
 from windtunnel.apiserver.verbs.reading import Reading
+from windtunnel.apiserver.verbs.validation import read_body
+from windtunnel.apiserver.verbs.writing import require_namespace
 from windtunnel.kinds import Kind, structure_of
-from windtunnel.machinery.errors import Conflict, Invalid, NotFound
+from windtunnel.machinery.errors import BadRequest, Conflict, Invalid, NotFound
 from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.machinery.violations import invalid
@@ -41,9 +41,19 @@ class TokenRequests:
 
     def handle(self, call: Call) -> Answer:
         """Answer a POST of a TokenRequest."""
-        media = body_form(call.request.content_type)
-        tree = read_object(_KIND, media, call.request.body)
+        tree = read_body(call, _KIND)
         account = self._reading.find(call)
+        metadata = tree.get("metadata") or {}
+        require_namespace(call, metadata)
+        name = metadata.get("name") or call.route.name
+        if name != call.route.name:
+            why = "must match the service account name if specified"
+            raise Invalid(
+                "TokenRequest",
+                _KIND.group,
+                call.route.name,
+                [invalid("metadata.name", name, why)],
+            )
         spec = tree.get("spec") or {}
         seconds = spec.get("expirationSeconds")
         if seconds is None:
@@ -72,7 +82,7 @@ class TokenRequests:
             expires=expires,
             token_id=call.new_uid(),
             issuer=self._signer.issuer,
-            bound=self._bound(call.namespace, bound) if bound else None,
+            bound=self._bound(call.namespace, bound) if bound is not None else None,
         )
         made: Tree = {
             "kind": "TokenRequest",
@@ -98,10 +108,8 @@ class TokenRequests:
         kind, name = reference.get("kind") or "", reference.get("name") or ""
         resource = _BINDABLE.get(kind)
         if resource is None:
-            why = f"cannot bind token to object of type {reference.get('apiVersion')}, Kind={kind}"
-            raise Invalid(
-                "TokenRequest", _KIND.group, "", [invalid("spec.boundObjectRef", kind, why)]
-            )
+            group, _, version = (reference.get("apiVersion") or "").rpartition("/")
+            raise BadRequest(f"cannot bind token to object of type {group}/{version}, Kind={kind}")
         key = Key("" if kind == "Node" else namespace, name)
         version = self._objects.store.get(resource, key)
         if version is None:

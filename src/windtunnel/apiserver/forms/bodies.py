@@ -8,12 +8,11 @@ the text and in the tree differ: a second parse is then paid for.
 from __future__ import annotations
 
 import json
-import re
-from typing import Any, ClassVar, Final
-
-import yaml
+from typing import Any, Final
 
 from windtunnel.apiserver.forms.negotiation import PROTOBUF, YAML
+from windtunnel.apiserver.forms.nesting import bracket_too_deep, is_too_deep, may_be_too_deep
+from windtunnel.apiserver.forms.yaml_text import MalformedYaml, read_yaml
 from windtunnel.kinds import Kind
 from windtunnel.machinery.errors import BadRequest
 from windtunnel.machinery.protobuf import decode_protobuf
@@ -24,6 +23,9 @@ _TYPE_META: Final = (
     'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; '
     'Kind string "json:\\"kind,omitempty\\"" }'
 )
+_HEAD: Final = ("apiVersion", "kind")
+_TOO_DEEP: Final = "exceeded max depth"
+_NO_KIND: Final = "couldn't get version/kind; json parse error: "
 _RETIRED: Final = frozenset(
     {
         "admissionregistration.k8s.io/v1beta1", "apps/v1beta1", "apps/v1beta2",
@@ -41,57 +43,6 @@ class MalformedBody(ValueError):
     """The body is no object; the message is Go's."""
 
 
-class _Loader(yaml.CSafeLoader if hasattr(yaml, "CSafeLoader") else yaml.SafeLoader):  # type: ignore[misc]
-    """YAML as Kubernetes reads it: times stay texts, single letters y and n are booleans."""
-
-    bool_values: ClassVar = {**yaml.SafeLoader.bool_values, "y": True, "n": False}
-
-
-_Loader.yaml_implicit_resolvers = {
-    letter: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
-    for letter, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
-}
-_Loader.add_implicit_resolver("tag:yaml.org,2002:bool", re.compile("^[yYnN]$"), list("yYnN"))
-
-
-def _as_json(value: Any) -> Any:
-    """Return a YAML value with the keys that it has as JSON."""
-    if isinstance(value, dict):
-        return {_key(key): _as_json(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_as_json(part) for part in value]
-    return value
-
-
-def _key(key: Any) -> str:
-    if isinstance(key, bool):
-        return "true" if key else "false"
-    return "null" if key is None else str(key)
-
-
-def read_yaml(text: bytes) -> Any:
-    """Return the first document of a YAML text.
-
-    Raises:
-        MalformedBody: It is no YAML.
-    """
-    loader = _Loader(text)
-    try:
-        return _as_json(loader.get_data()) if loader.check_data() else None
-    except yaml.YAMLError as error:
-        raise MalformedBody(_yaml_words(error)) from None
-    finally:
-        loader.dispose()
-
-
-def _yaml_words(error: yaml.YAMLError) -> str:
-    problem = getattr(error, "problem", None) or str(error)
-    mark = getattr(error, "problem_mark", None)
-    number = 0 if mark is None else mark.line + isinstance(error, yaml.scanner.ScannerError)
-    line = f"line {number}: " if number else ""
-    return f"error converting YAML to JSON: yaml: {line}{problem}"
-
-
 def read_json(body: bytes) -> Any:
     """Return what a JSON body spells.
 
@@ -99,14 +50,20 @@ def read_json(body: bytes) -> Any:
         MalformedBody: It is no JSON.
     """
     try:
-        return decode(body)
-    except ValueError:
+        value = decode(body)
+    except (ValueError, RecursionError):
         raise MalformedBody(go_json_error(body)) from None
+    if may_be_too_deep(body) and is_too_deep(value):
+        raise MalformedBody(go_json_error(body))
+    return value
 
 
 def go_json_error(body: bytes) -> str:
     """Say in Go's words what is wrong with a JSON text."""
     text = body.decode("utf-8", "replace")
+    bracket = bracket_too_deep(text) if may_be_too_deep(body) else ""
+    if bracket:
+        return f"invalid character '{bracket}' exceeded max depth"
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
@@ -137,7 +94,7 @@ def _go_type(value: Any) -> str:
         return "string"
     if isinstance(value, (int, float)):
         return "number"
-    return "array"
+    return "array" if isinstance(value, list) else "object"
 
 
 def _summary(body: bytes) -> str:
@@ -175,27 +132,70 @@ def read_object(kind: Kind, media: str, body: bytes) -> Tree:
         BadRequest: The body is no such object.
     """
     if media == PROTOBUF:
-        api_version, kind_name, tree = decode_protobuf(body)
+        api_version, kind_name, tree = read_protobuf(kind, body)
         tree.setdefault("apiVersion", api_version)
         tree.setdefault("kind", kind_name)
     else:
         try:
-            tree = read_yaml(body) if media == YAML else read_json(body)
+            tree = read_fields(body, media)
         except MalformedBody as problem:
-            words = str(problem)
-            if media != YAML:
-                words = f"couldn't get version/kind; json parse error: {words}"
-            raise _unrecognized(kind, words, body) from None
-        if tree is None:
-            tree = {}
-        if not isinstance(tree, dict):
-            why = (
-                "couldn't get version/kind; json parse error: json: cannot unmarshal "
-                f"{_go_type(tree)} into Go value of type {_TYPE_META}"
-            )
-            raise _unrecognized(kind, why, body)
+            raise _unrecognized(kind, str(problem), body) from None
     _check_kind(kind, tree, body)
     return tree
+
+
+def read_protobuf(kind: Kind, body: bytes) -> tuple[str, str, Tree]:
+    """Return version, kind and object of a protobuf body.
+
+    Raises:
+        BadRequest: It cannot be read, or is too deep.
+    """
+    try:
+        api_version, kind_name, tree = decode_protobuf(body)
+    except RecursionError:
+        raise _unrecognized(kind, _TOO_DEEP, body) from None
+    if is_too_deep(tree):
+        raise _unrecognized(kind, _TOO_DEEP, body)
+    return api_version, kind_name, tree
+
+
+def read_fields(body: bytes, media: str) -> Tree:
+    """Return the object in a JSON or YAML body, its kind and apiVersion texts if they are there.
+
+    Raises:
+        MalformedBody: It is no such object.
+    """
+    if media == YAML:
+        try:
+            tree = read_yaml(body)
+        except MalformedYaml as problem:
+            raise MalformedBody(str(problem)) from None
+    else:
+        try:
+            tree = read_json(body)
+        except MalformedBody as problem:
+            raise MalformedBody(_NO_KIND + str(problem)) from None
+    if tree is None:
+        return {}
+    if mistake := head_mistake(tree):
+        raise MalformedBody(mistake)
+    fields: Tree = tree
+    return fields
+
+
+def head_mistake(tree: Any) -> str:
+    """Say in Go's words why no kind and version can be read of a value; "" if they can."""
+    if not isinstance(tree, dict):
+        return (
+            f"{_NO_KIND}json: cannot unmarshal {_go_type(tree)} into Go value of type {_TYPE_META}"
+        )
+    for field, value in tree.items():
+        if field in _HEAD and value is not None and not isinstance(value, str):
+            return (
+                f"{_NO_KIND}json: cannot unmarshal {_go_type(value)} into Go struct field "
+                f".{field} of type string"
+            )
+    return ""
 
 
 def _check_kind(kind: Kind, tree: Tree, body: bytes) -> None:
@@ -213,11 +213,20 @@ def _check_kind(kind: Kind, tree: Tree, body: bytes) -> None:
                 f"the API version in the data ({api_version}) does not match the expected API "
                 f"version ({kind.api_version})"
             )
-        why = (
-            f'no kind "{given or kind.kind}" is registered for version "{api_version}" in scheme '
-            '"pkg/runtime/scheme.go:111"'
-        )
+        why = unregistered(given or kind.kind, api_version)
         raise cannot_handle(kind, why, given=given, version=version)
+    raise cannot_handle(kind, unconvertible(kind, version, given), given=given, version=version)
+
+
+def unregistered(kind: str, api_version: str) -> str:
+    """Say that no such kind is known in a version."""
+    return (
+        f'no kind "{kind}" is registered for version "{api_version}" in scheme '
+        '"pkg/runtime/scheme.go:111"'
+    )
+
+
+def unconvertible(kind: Kind, version: str, given: str) -> str:
+    """Say that what is given is another kind than what is wanted."""
     internal = (kind.group.partition(".")[0] or "core") if not kind.custom else kind.group
-    why = f"converting ({version}.{given}) to ({internal}.{kind.kind}): unknown conversion"
-    raise cannot_handle(kind, why, given=given, version=version)
+    return f"converting ({version}.{given}) to ({internal}.{kind.kind}): unknown conversion"

@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import Final
 
 from windtunnel.apiserver.call import Call
-from windtunnel.apiserver.forms.bodies import read_object
-from windtunnel.apiserver.forms.negotiation import body_form
 from windtunnel.apiserver.forms.options import DeleteOptions, delete_options
 from windtunnel.apiserver.forms.rendering import CREATED, answer
 from windtunnel.apiserver.request import Answer
 from windtunnel.apiserver.verbs.deleting import Deleting
 from windtunnel.apiserver.verbs.objects import Objects
 from windtunnel.apiserver.verbs.reading import Reading
+from windtunnel.apiserver.verbs.validation import read_body
 from windtunnel.kinds import Catalogue, Kind, structure_of
 from windtunnel.kinds.pod.evictions import API_VERSIONS, Refused, eviction_condition, judge
 from windtunnel.machinery.errors import BadRequest
@@ -50,10 +49,9 @@ class Evicting:
 
     def handle(self, call: Call) -> Answer:
         """Answer a POST of an Eviction."""
-        media = body_form(call.request.content_type)
         beta = b"policy/v1beta1" in call.request.body[:200]
         kind = _KINDS["policy/v1beta1" if beta else "policy/v1"]
-        tree = read_object(kind, media, call.request.body)
+        tree = read_body(call, kind)
         name = (tree.get("metadata") or {}).get("name")
         if name not in (None, "", call.route.name):
             raise BadRequest("name in URL does not match name in Eviction object")

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from windtunnel.apiserver.call import Call
-from windtunnel.apiserver.forms.bodies import MalformedBody, read_json, read_yaml
-from windtunnel.apiserver.forms.negotiation import PROTOBUF, YAML, Form, body_form
+from windtunnel.apiserver.forms.bodies import (
+    MalformedBody,
+    read_fields,
+    read_protobuf,
+    unregistered,
+)
+from windtunnel.apiserver.forms.negotiation import PROTOBUF, Form, body_form
 from windtunnel.apiserver.forms.options import (
+    META,
     DeleteOptions,
     delete_options,
     list_options,
@@ -21,10 +29,18 @@ from windtunnel.apiserver.verbs.reading import Listing, Reading
 from windtunnel.apiserver.verbs.validation import read_body, set_defaults
 from windtunnel.apiserver.verbs.watching import Watching
 from windtunnel.apiserver.verbs.writing import Writing, Written, place, require_name
+from windtunnel.kinds import structure_of
 from windtunnel.machinery.errors import ApiError, BadRequest, MethodNotAllowed, NotFound
-from windtunnel.machinery.protobuf import decode_protobuf
+from windtunnel.machinery.schema import Structure, type_mistake
 from windtunnel.machinery.tree import Tree
 from windtunnel.store import Version
+
+_OPTIONS: Final = "DeleteOptions"
+
+
+def _options_structure() -> Structure:
+    """Return the shape of DeleteOptions, which no path serves: evictions carry them."""
+    return structure_of("policy", "v1", "Eviction").fields["deleteOptions"]
 
 
 class Verbs:
@@ -112,20 +128,26 @@ class Verbs:
 
     def _delete_options(self, call: Call) -> DeleteOptions:
         request = call.request
-        body: Tree | None = None
-        if request.body:
-            media = body_form(request.content_type)
-            if media == PROTOBUF:
-                body = decode_protobuf(request.body)[2]
-            else:
-                try:
-                    given = read_yaml(request.body) if media == YAML else read_json(request.body)
-                except MalformedBody as problem:
-                    raise BadRequest(
-                        f"couldn't get version/kind; json parse error: {problem}"
-                    ) from None
-                body = given if isinstance(given, dict) else {}
+        body = self._delete_body(call) if request.body else None
         return delete_options(request.query, body)
+
+    def _delete_body(self, call: Call) -> Tree:
+        body = call.request.body
+        media = body_form(call.request.content_type)
+        if media == PROTOBUF:
+            fields = read_protobuf(call.kind, body)[2]
+        else:
+            try:
+                fields = read_fields(body, media)
+            except MalformedBody as problem:
+                raise BadRequest(str(problem)) from None
+        kind = fields.get("kind") or _OPTIONS
+        if kind != _OPTIONS:
+            raise BadRequest(unregistered(kind, fields.get("apiVersion") or f"{META}/v1"))
+        mistake = type_mistake(_options_structure(), fields)
+        if isinstance(mistake, str):
+            raise BadRequest(mistake)
+        return fields
 
     def _deleted(self, call: Call, version: Version, deleted: Deleted) -> Answer:
         if deleted.gone and call.kind.delete_answer == "status":

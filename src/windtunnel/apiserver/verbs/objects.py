@@ -79,6 +79,25 @@ def touch(store: Store, version: Version, tree: Tree) -> Version:
     )
 
 
+def _require_own_head(kind: Kind, key: Key, tree: Tree) -> None:
+    """Let nothing be stored under a kind or name that it does not bear: lists are cut by it.
+
+    Raises:
+        InternalError: A rule before this one has failed.
+    """
+    metadata = tree["metadata"]
+    if (
+        tree["kind"] != kind.kind
+        or tree["apiVersion"] != kind.api_version
+        or metadata["name"] != key.name
+        or metadata["uid"].__class__ is not str
+    ):
+        raise InternalError(
+            f"Internal error occurred: {kind.resource} {key} was not stored, for what was made of "
+            "it has another kind or name"
+        )
+
+
 class Objects:
     """Reads and writes the objects of kinds; knows no rules."""
 
@@ -118,8 +137,9 @@ class Objects:
 
         Raises:
             Conflict: Another write was faster.
-            InternalError: The object is too large.
+            InternalError: The object is too large, or not what it is stored as.
         """
+        _require_own_head(kind, key, tree)
         if kind.to_stored is None:
             home, stored = kind, tree
         else:

@@ -9,13 +9,16 @@ from typing import Any, Final
 import msgspec
 
 from windtunnel.apiserver.call import Call
-from windtunnel.apiserver.forms.bodies import MalformedBody, go_json_error, read_yaml
+from windtunnel.apiserver.forms.bodies import MalformedBody, read_json
 from windtunnel.apiserver.forms.negotiation import patch_form
+from windtunnel.apiserver.forms.nesting import is_too_deep
 from windtunnel.apiserver.forms.options import write_options
+from windtunnel.apiserver.forms.yaml_text import MalformedYaml, read_yaml
 from windtunnel.apiserver.subresources.parts import Part
 from windtunnel.apiserver.verbs.objects import Objects
 from windtunnel.apiserver.verbs.ownership import ignored
 from windtunnel.apiserver.verbs.validation import (
+    check_head,
     check_patched,
     default_applied,
     default_status,
@@ -33,7 +36,7 @@ from windtunnel.kinds import Kind
 from windtunnel.machinery.apply import apply_patch
 from windtunnel.machinery.errors import BadRequest, Conflict
 from windtunnel.machinery.patches import json_patch, merge_patch, strategic_patch
-from windtunnel.machinery.patches.refusals import go_text
+from windtunnel.machinery.patches.refusals import DECODING, PatchFailed, go_text
 from windtunnel.machinery.schema import duplicate_fields
 from windtunnel.machinery.schema.decoding import type_text
 from windtunnel.machinery.tree import Tree, decode
@@ -85,12 +88,13 @@ class Patching:
             new, shown = change(old)
             if shared:
                 new = with_own_status(new)
-            place_patched(call, new, new.get("metadata"))
-            status_of = None if not of_status else old if shared else {}
+            status_of = old if shared else None
+            check_head(call, new, shown, strategic=form == "strategic")
             check_patched(
                 call, new, shown, doubled=doubled, strategic=form == "strategic",
                 status_of=status_of,
             )  # fmt: skip
+            place_patched(call, new, new.get("metadata"))
             (default_status if shared else set_defaults)(kind, new)
             return new
 
@@ -109,11 +113,12 @@ class Patching:
             BadRequest: The patch is malformed.
         """
         try:
-            patch = decode(body)
-        except ValueError:
-            raise BadRequest(f"error decoding patch: {go_json_error(body)}") from None
+            patch = read_json(body)
+        except MalformedBody as problem:
+            before = "" if form == "strategic" else DECODING
+            raise BadRequest(f"{before}{problem}") from None
         if form == "json":
-            return partial(_merged, json_patch, patch)
+            return partial(_merged, _json_patch, patch)
         if form == "merge":
             return partial(_merged, merge_patch, patch)
         structure = kind.structure()
@@ -207,6 +212,14 @@ def touches_status_only(form: str, body: bytes) -> bool:
     return isinstance(patch, dict) and patch.keys() <= STATUS_FIELDS
 
 
+def _json_patch(tree: Tree, patch: Any) -> Any:
+    """Apply a JSON patch, whose copies may nest deeper than any body."""
+    new = json_patch(tree, patch)
+    if is_too_deep(new):
+        raise PatchFailed
+    return new
+
+
 def _merged(merge: Callable[[Tree, Any], Tree], patch: Any, old: Tree) -> tuple[Tree, Shown]:
     new = merge(old, patch)
     return new, lambda: _quoted(_sorted.encode(new).decode())
@@ -241,8 +254,8 @@ def read_applied(call: Call, wanted: Kind | None = None) -> Tree:
     kind = wanted or call.kind
     try:
         applied = read_yaml(call.request.body)
-    except MalformedBody as problem:
-        raise BadRequest(f"error decoding YAML: {problem}") from None
+    except MalformedYaml as problem:
+        raise BadRequest(f"error decoding YAML: error converting YAML to JSON: {problem}") from None
     if applied is None:
         applied = {}
     if not isinstance(applied, dict):
@@ -250,7 +263,7 @@ def read_applied(call: Call, wanted: Kind | None = None) -> Tree:
         raise BadRequest(
             f"error decoding YAML: error unmarshaling JSON: while decoding JSON: {why}"
         )
-    given, version = applied.get("kind") or "", applied.get("apiVersion") or ""
+    given, version = _text(applied.get("kind")), _text(applied.get("apiVersion"))
     if not given or not version:
         group, _, short = version.rpartition("/")
         raise BadRequest(f"invalid object type: {group}/{short}, Kind={given}")
@@ -263,6 +276,10 @@ def read_applied(call: Call, wanted: Kind | None = None) -> Tree:
     require_namespace(call, applied["metadata"])
     require_name(call, applied)
     return applied
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
 
 
 def _gvk(api_version: str, kind: str) -> str:

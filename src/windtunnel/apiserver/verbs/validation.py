@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
 
 from windtunnel.apiserver.call import Call
-from windtunnel.apiserver.forms.bodies import cannot_handle, read_object
+from windtunnel.apiserver.forms.bodies import (
+    cannot_handle,
+    head_mistake,
+    read_object,
+    unconvertible,
+    unregistered,
+)
 from windtunnel.apiserver.forms.negotiation import JSON, body_form
-from windtunnel.kinds import Kind
-from windtunnel.machinery.errors import Invalid
+from windtunnel.kinds import Kind, builtin_kinds
+from windtunnel.machinery.errors import BadRequest, InternalError, Invalid
+from windtunnel.machinery.patches.refusals import PatchFailed
 from windtunnel.machinery.schema import (
     Findings,
     conversion_mistake,
@@ -22,8 +31,9 @@ from windtunnel.machinery.schema import (
     texts_in_order,
     type_mistake,
 )
-from windtunnel.machinery.tree import Tree
-from windtunnel.machinery.violations import Violation
+from windtunnel.machinery.schema.decoding import unreadable
+from windtunnel.machinery.tree import Tree, decode
+from windtunnel.machinery.violations import Violation, invalid
 
 
 def read_body(call: Call, kind: Kind | None = None) -> Tree:
@@ -166,6 +176,89 @@ def _written_fields(new: Tree, old: Tree) -> tuple[str, ...]:
     return ("status",) if new.get("metadata") == old.get("metadata") else ("metadata", "status")
 
 
+def check_head(call: Call, tree: Any, shown: Callable[[], str], *, strategic: bool = False) -> None:
+    """Check that a patched object still says that it is of its kind; what it leaves out is set.
+
+    Args:
+        call: The request.
+        tree: What the patch has made.
+        shown: Makes what an error prints as the offending value.
+        strategic: Whether it was a strategic merge: what it says of kind and version is no matter.
+
+    Raises:
+        ApiError: It says that it is something else, or nothing that can be understood.
+    """
+    kind = call.kind
+    if tree is None or isinstance(tree, (str, int, float)):
+        raise PatchFailed
+    if not strategic:
+        if mistake := head_mistake(tree):
+            raise patched_badly(shown(), mistake)
+        given, api_version = tree.get("kind") or "", tree.get("apiVersion") or ""
+        if given != kind.kind or api_version != kind.api_version:
+            judge = _judge_custom_head if kind.custom else _judge_head
+            judge(call, given, api_version, shown)
+    if strategic and not all(
+        isinstance(tree.get(name, ""), str) for name in ("kind", "apiVersion")
+    ):
+        return  # of the wrong type, which is said with all other types
+    tree["kind"], tree["apiVersion"] = kind.kind, kind.api_version
+
+
+def _judge_head(call: Call, given: str, api_version: str, shown: Callable[[], str]) -> None:
+    kind = call.kind
+    if not api_version:
+        # The real server reads it as its inner form then, which has no names of fields.
+        raise nameless(call)
+    if api_version.count("/") > 1:
+        raise patched_badly(shown(), f"unexpected GroupVersion string: {api_version}")
+    if given in ("", kind.kind) and api_version == kind.api_version:
+        return
+    if api_version == kind.api_version and (given, api_version) in _builtin():
+        raise patched_badly(shown(), unconvertible(kind, kind.version, given))
+    raise patched_badly(shown(), unregistered(given or kind.kind, api_version))
+
+
+def _judge_custom_head(call: Call, given: str, api_version: str, shown: Callable[[], str]) -> None:
+    kind, name = call.kind, call.route.name
+    if not given:
+        raise patched_badly(shown(), f"Object 'Kind' is missing in '{decode(shown())}'")
+    if not api_version:
+        why = "Object 'apiVersion' is missing in 'object has no apiVersion field'"
+        raise InternalError(
+            f"Internal error occurred: {why}", details={"causes": [{"message": why}]}
+        )
+    if api_version.count("/") > 1:
+        raise patched_badly(shown(), f"unexpected GroupVersion string: {api_version}")
+    found = []
+    if given != kind.kind:
+        found.append(invalid("kind", given, f"must be {kind.kind}"))
+    if api_version != kind.api_version:
+        found.append(invalid("apiVersion", api_version, f"must be {kind.api_version}"))
+    raise Invalid(given, api_version.rpartition("/")[0], name, found)
+
+
+@cache
+def _builtin() -> frozenset[tuple[str, str]]:
+    return frozenset((kind.kind, kind.api_version) for kind in builtin_kinds())
+
+
+def nameless(call: Call) -> BadRequest:
+    """Return the refusal of an object that does not say its name."""
+    return BadRequest(
+        f"the name of the object ({call.route.name} based on URL) was undeterminable: name must be "
+        "provided"
+    )
+
+
+def _read_custom(kind: Kind, tree: Tree) -> Findings | str:
+    """Return what was odd about a patched custom object, or why its metadata cannot be read."""
+    try:
+        return read_custom(kind.structure(), tree, kind=kind.kind, version=kind.version)
+    except BadRequest as refusal:
+        return refusal.message.removeprefix(unreadable(kind.kind, kind.version, ""))
+
+
 def check_patched(
     call: Call,
     tree: Tree,
@@ -195,7 +288,7 @@ def check_patched(
         part = tree if status_of is None else _status_part(tree)
         found: Findings | str
         if kind.custom:
-            found = read_custom(structure, part, kind=kind.kind, version=kind.version)
+            found = _read_custom(kind, part)
         else:
             found = (conversion_mistake if strategic else type_mistake)(structure, part)
         if isinstance(found, str):

@@ -16,7 +16,7 @@ from windtunnel.apiserver.subresources.parts import Part, part_of
 from windtunnel.apiserver.verbs.metadata import keep_system_fields
 from windtunnel.apiserver.verbs.objects import Objects, conflict, shaped
 from windtunnel.apiserver.verbs.ownership import own_create, own_update, unchanged
-from windtunnel.apiserver.verbs.validation import set_defaults, settle, settle_status
+from windtunnel.apiserver.verbs.validation import nameless, set_defaults, settle, settle_status
 from windtunnel.kinds import Context, Kind
 from windtunnel.kinds.rules.metadata import validate_metadata_create, validate_metadata_update
 from windtunnel.machinery.errors import (
@@ -94,10 +94,7 @@ def require_name(call: Call, tree: Tree) -> None:
     wanted = call.route.name
     given = (tree.get("metadata") or {}).get("name") or ""
     if not given:
-        raise BadRequest(
-            f"the name of the object ({wanted} based on URL) was undeterminable: name must be "
-            "provided"
-        )
+        raise nameless(call)
     if given != wanted:
         raise BadRequest(
             f"the name of the object ({given}) does not match the name on the URL ({wanted})"

@@ -18,7 +18,7 @@ from windtunnel.kinds.rules import checks
 from windtunnel.kinds.rules.checks import amount, at_most_all, int_or_percent, none_negative
 from windtunnel.kinds.served.declared import Declared
 from windtunnel.kinds.served.kind import Context, Rules
-from windtunnel.machinery.selectors import LabelSelector, validate_label_selector
+from windtunnel.machinery.selectors import validate_label_selector
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import (
     Violation,
@@ -108,7 +108,9 @@ def _validate(tree: Tree) -> list[Violation]:
     found = validate_label_selector(selector, "spec.selector")
     if not found:
         found = checks.selects(selector, template, _TEMPLATE)
-    if selector is not None and LabelSelector.from_tree(selector).empty:
+    if selector is not None and not (
+        selector.get("matchLabels") or selector.get("matchExpressions")
+    ):
         text = "empty selector is invalid for daemonset"
         found.append(invalid("spec.selector", selector, text))
     found += validate_template(template, _TEMPLATE)

@@ -18,6 +18,7 @@ from windtunnel.machinery.schema.structure import MISSING
 from windtunnel.machinery.tree import Tree, decode, encode
 
 _MOST_OPERATIONS: Final = 10_000
+_MOST_COPIED_BYTES: Final = 3 * 1024 * 1024
 _POSITION: Final = re.compile(r"[+-]?[0-9]{1,9}")
 
 
@@ -26,7 +27,7 @@ def json_patch(tree: Any, operations: Any) -> Any:
 
     Raises:
         BadRequest: The patch is no list of operations.
-        PatchFailed: An operation does not fit, or a test fails.
+        PatchFailed: An operation does not fit, a test fails, or too much is copied.
         TooLarge: There are more than 10,000 operations.
     """
     steps = _steps(operations)
@@ -36,8 +37,17 @@ def json_patch(tree: Any, operations: Any) -> Any:
             f"{_MOST_OPERATIONS}, got {len(steps)}",
             details={},
         )
+    copied = 0
     for operation in steps:
-        tree = _apply(tree, operation)
+        try:
+            if operation.get("op") == "copy":
+                copied += _copy(tree, operation)
+            else:
+                tree = _apply(tree, operation)
+        except RecursionError:
+            raise PatchFailed from None
+        if copied > _MOST_COPIED_BYTES:
+            raise PatchFailed
     return tree
 
 
@@ -66,9 +76,6 @@ def _apply(tree: Any, operation: Tree) -> Any:
             _remove(tree, path)
         case "move":
             _add(tree, path, _remove(tree, _pointer(operation.get("from"))))
-        case "copy":
-            source = _read(tree, _pointer(operation.get("from")))
-            _add(tree, path, None if source is MISSING else decode(encode(source)))
         case "test":
             found = _read(tree, path)
             if not _same(None if found is MISSING else found, operation.get("value")):
@@ -76,6 +83,15 @@ def _apply(tree: Any, operation: Tree) -> Any:
         case _:
             raise PatchFailed
     return tree
+
+
+def _copy(tree: Any, operation: Tree) -> int:
+    """Copy what stands at one place to another; return how many bytes of JSON that were."""
+    path = _pointer(operation.get("path"))
+    source = _read(tree, _pointer(operation.get("from")))
+    copied = encode(None if source is MISSING else source)
+    _add(tree, path, decode(copied))
+    return len(copied)
 
 
 def _value(operation: Tree) -> Any:

@@ -97,7 +97,7 @@ def checked_base64(text: str) -> str:
     compact = text.replace("\r", "").replace("\n", "")
     try:
         raw = binascii.a2b_base64(compact, strict_mode=True) if compact else b""
-    except binascii.Error:
+    except ValueError:  # binascii.Error, or letters that are not ASCII
         raise Unreadable(f"illegal base64 data at input byte {_base64_mistake(compact)}") from None
     return base64.b64encode(raw).decode()
 
