@@ -142,7 +142,12 @@ class App:
             return _refused(refusal)
         except Exception as error:
             self._crashed(error)
-            return _refused(InternalError(f"Internal error occurred: {error}"))
+            return _refused(
+                InternalError(
+                    f"Internal error occurred: {type(error).__name__} while answering "
+                    f"{request.method} {request.path}; the server's log has more"
+                )
+            )
 
     async def _stream(self, stream: Stream, receive: Any, send: Send) -> None:
         pump = Pump(stream, self._store, self._gate)

@@ -15,6 +15,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 CERTIFICATE = "certificate"
 """Where ``scope["state"]`` has (common name, organisations), or None."""
 
+_BUFFERED = 64 * 1024
+"""Bytes that may wait in a connection before its sender has to."""
+
 
 class CertificateProtocol(HttpToolsProtocol):
     """HTTP/1.1 on one connection, with the client's certificate in the scope."""
@@ -22,6 +25,8 @@ class CertificateProtocol(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Read the certificate once; all requests of the connection share it."""
         super().connection_made(transport)
+        # TLS would buffer half a megabyte for every reader that stands still.
+        transport.set_write_buffer_limits(_BUFFERED)
         self.app_state = {CERTIFICATE: names_of(transport.get_extra_info("ssl_object"))}
 
 

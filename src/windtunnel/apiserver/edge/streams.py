@@ -18,7 +18,8 @@ from windtunnel.store import Store
 _BOOKMARK_SECONDS: Final = 60.0
 _MOST_BEHIND_BYTES: Final = 32 * 1024 * 1024
 """Frames waiting for one watcher, those of its beginning not counted."""
-_PIECE: Final = 256 * 1024
+_PIECE: Final = 64 * 1024
+"""What is handed to a connection at once: a reader that stands still holds no more than this."""
 
 
 class Pump:
@@ -93,15 +94,17 @@ class Pump:
         while frames and frames[0].revision <= durable:
             piece: list[bytes] = []
             size = 0
-            while frames and frames[0].revision <= durable and size < _PIECE:
+            while frames and frames[0].revision <= durable:
+                if piece and size + len(frames[0].body) > _PIECE:
+                    break  # what is large goes alone, so that nothing is joined to it
                 frame = frames.popleft()
-                piece.append(frame.body)
                 size += len(frame.body)
+                piece.append(frame.body)
                 if frame.last:
                     self._ended = True
                     frames.clear()
             self._behind = max(0, self._behind - size)
-            await send({"type": "http.response.body", "body": b"".join(piece), "more_body": True})
+            await _send_all(piece, send)
         if frames and self._store.failure is not None:
             # What waits will never be durable, and so must never leave.
             self.end()
@@ -121,3 +124,11 @@ class Pump:
             pass
         self._frames.clear()
         self.end()
+
+
+async def _send_all(bodies: list[bytes], send: Send) -> None:
+    """Send bodies in order: small ones joined, large ones cut without a copy of the whole."""
+    rest = memoryview(bodies[0] if len(bodies) == 1 else b"".join(bodies))
+    while len(rest):
+        await send({"type": "http.response.body", "body": rest[:_PIECE], "more_body": True})
+        rest = rest[_PIECE:]

@@ -31,6 +31,7 @@ from windtunnel.store import HistoryGone, Store, Version
 
 _SHORTEST_SECONDS: Final = 1800
 _SHARED_FRAMES: Final = 4096
+_SHARED_BYTES: Final = 64 * 1024 * 1024
 _END_OF_INITIAL: Final = "k8s.io/initial-events-end"
 
 
@@ -44,15 +45,18 @@ class Frames:
     def __init__(self, objects: Objects) -> None:
         self._objects = objects
         self._made: dict[tuple[int, str, str, str, str], bytes] = {}
+        self._size = 0
 
     def of(self, kind: Kind, version: Version, type_: str, revision: int) -> bytes:
         """Return the event of a change; ``revision`` is what the object must carry."""
         key = (version.revision, type_, kind.api_version, kind.plural, str(revision))
         made = self._made.get(key)
         if made is None:
-            if len(self._made) >= _SHARED_FRAMES:
+            if len(self._made) >= _SHARED_FRAMES or self._size > _SHARED_BYTES:
                 self._made.clear()
+                self._size = 0
             made = self._made[key] = _event(type_, self._body(kind, version, revision))
+            self._size += len(made)
         return made
 
     def _body(self, kind: Kind, version: Version, revision: int) -> bytes:
