@@ -5,6 +5,7 @@ from tests.apiserver.api import Api
 
 from windtunnel.apiserver.access.authentication import impersonated, read_tokens
 from windtunnel.apiserver.request import Request
+from windtunnel.machinery.errors import BadRequest
 
 REVIEW = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
 REVIEWS = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
@@ -66,3 +67,22 @@ def test_an_impersonated_service_account_is_in_its_groups() -> None:
 
     assert user is not None
     assert "system:serviceaccounts:n" in user.groups
+
+
+NOBODY = {
+    "a group": ({"impersonate-group": "a\nb"}, 'UID:"", Groups:[]string{"a", "b"}, Extra:'),
+    "no group": ({"impersonate-group": ""}, 'Groups:[]string{""}'),
+    "a uid": (
+        {"impersonate-uid": "u"},
+        'UID:"u", Groups:[]string(nil), Extra:map',
+    ),
+    "extra": ({"impersonate-extra-k": "v"}, 'Extra:map[string][]string{"k":[]string{"v"}}}'),
+}
+
+
+@pytest.mark.parametrize(("headers", "words"), NOBODY.values(), ids=NOBODY)
+def test_nobody_can_be_impersonated_without_a_name(headers: dict[str, str], words: str) -> None:
+    with pytest.raises(BadRequest, match="without impersonating a user name") as refused:
+        impersonated(Request("GET", "/", headers=headers))
+
+    assert words in refused.value.message

@@ -44,3 +44,9 @@ def test_history_is_forgotten_on_demand(api: Api, ns: str) -> None:
     assert api.post("/windtunnel/compact", {})["status"] == "Success"
     assert api.store.compacted == api.store.revision
     assert api.refused("POST", "/windtunnel/compact", {}, user="alice")[0] == 403
+
+
+@pytest.mark.parametrize("path", ["/version", "/api", "/api/v1", "/apis/apps/v1"])
+def test_what_is_only_read_cannot_be_written(api: Api, path: str) -> None:
+    assert api.refused("POST", path, {})[0] == 405
+    assert api.get(path)

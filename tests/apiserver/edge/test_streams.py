@@ -241,3 +241,29 @@ def test_a_quiet_watch_gets_bookmarks(
 
     assert watch.readline() == b"up to 1\n"
     assert watch.readline() == b"up to 1\n"
+
+
+@pytest.mark.parametrize("sizes", [[10, 20, 30], [300_000], [10, 300_000, 10], [65_536, 1]])
+def test_frames_are_sent_whole_but_never_much_at_once(sizes: list[int]) -> None:
+    store = Store(MemoryBackend(), VirtualClock())
+    sent: list[bytes] = []
+
+    class Sized(Watch):
+        def open(self, deliver: Callable[[Frame], None]) -> None:
+            for index, size in enumerate(sizes):
+                deliver(Frame(0, b"%d" % index * size, last=index + 1 == len(sizes)))
+
+    async def receive() -> Any:
+        await asyncio.Event().wait()
+
+    async def send(message: Any) -> None:
+        sent.append(bytes(message.get("body", b"")))
+
+    async def run() -> None:
+        gate = Gate(store, asyncio.get_running_loop())
+        await Pump(Sized(store), store, gate).run([], receive, send)
+
+    asyncio.run(run())
+
+    assert b"".join(sent) == b"".join(b"%d" % index * size for index, size in enumerate(sizes))
+    assert max(map(len, sent)) <= 64 * 1024

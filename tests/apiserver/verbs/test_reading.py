@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+import base64
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.apiserver.api import Api, config
+
+from windtunnel.machinery.tree import Tree, encode
 
 
 def names(tree: dict[str, object]) -> list[str]:
@@ -109,3 +113,19 @@ def test_metadata_of_one_and_of_many(api: Api, ns: str) -> None:
     assert api.get(f"{ns}/configmaps/m00", accept=one)["kind"] == "PartialObjectMetadata"
     assert api.get(f"{ns}/configmaps", accept=many)["kind"] == "PartialObjectMetadataList"
     assert api.refused("GET", f"{ns}/configmaps", accept=one)[0] == 406
+
+
+TOKENS = {
+    "a way out": ({"v": "meta.k8s.io/v1", "rv": -1, "start": "../../"}, "not valid: ../../"),
+    "no revision": ({"v": "meta.k8s.io/v1", "rv": 0, "start": "a"}, "incorrect encoded start"),
+    "another version": ({"v": "x", "rv": 1, "start": "a"}, "recognize this encoded version x"),
+}
+
+
+@pytest.mark.parametrize(("token", "words"), TOKENS.values(), ids=TOKENS)
+def test_a_token_that_was_made_up_is_refused(api: Api, ns: str, token: Tree, words: str) -> None:
+    made = base64.urlsafe_b64encode(encode(token)).decode().rstrip("=")
+
+    code, message = api.refused("GET", f"{ns}/configmaps?limit=1&continue={made}")
+
+    assert (code, words in message) == (400, True), message

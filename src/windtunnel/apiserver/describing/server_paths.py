@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from windtunnel.apiserver.access.tokens import Signer
@@ -11,13 +12,16 @@ from windtunnel.apiserver.forms.negotiation import Form, accepted, wants_pretty
 from windtunnel.apiserver.forms.rendering import COMMON_HEADERS, answer, text_answer
 from windtunnel.apiserver.request import Answer, Request
 from windtunnel.kinds.served import recorded
-from windtunnel.machinery.errors import NotFound
+from windtunnel.machinery.errors import MethodNotAllowed, NotFound
 from windtunnel.machinery.tree import Tree, encode
 from windtunnel.store import Store
 
 _HEALTH: Final = ("healthz", "livez", "readyz")
 _CHECKS: Final = ("ping", "log", "etcd", "poststarthook/bootstrap-controller")
 _DONE: Final[Tree] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
+_WRITES: Final = ("POST", "PUT", "PATCH", "DELETE")
+_VERSIONED: Final = re.compile("/version|/api(/[^/]+)?|/apis/[^/]+/[^/]+")
+"""Paths that are read only, and say so; all others take any method for a read."""
 _NOT_FOUND: Final = "404 page not found\n"
 
 
@@ -34,6 +38,8 @@ class ServerPaths:
         """Answer one of these paths; what is not known is a plain 404."""
         path = request.path
         first = path.strip("/").partition("/")[0]
+        if request.method in _WRITES and _VERSIONED.fullmatch(path.rstrip("/")):
+            raise MethodNotAllowed
         if path == "/":
             return self._shown(request, {"paths": self._roots()})
         if first in ("api", "apis"):

@@ -7,6 +7,7 @@ and the same request is handled again with the reply.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import parse_qsl
@@ -32,6 +33,9 @@ _REQUEST_SECONDS: Final = 60.0
 _FUTURE_SECONDS: Final = 3.0
 """How long a revision is waited for that has not come yet; the real server's patience."""
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+_MISSPELT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+"""A percent sign in a path that does not begin an escape."""
 
 
 class App:
@@ -65,6 +69,10 @@ class App:
     async def __call__(self, scope: Any, receive: Any, send: Send) -> None:
         """Answer one request."""
         try:
+            if _MISSPELT.search(scope["raw_path"]):
+                headers = self._common.headers("text/plain; charset=utf-8", ())
+                await send_answer(Answer(400, b"400 Bad Request"), headers, False, send)
+                return
             await self._answer(_request(scope), receive, send)
         except Exception as error:
             self._crashed(error)

@@ -7,6 +7,7 @@ pages together are one consistent list.
 from __future__ import annotations
 
 import base64
+import posixpath
 from dataclasses import dataclass
 from typing import Final
 
@@ -90,11 +91,20 @@ class _Page:
         """
         try:
             tree = decode(base64.urlsafe_b64decode(token + "=" * (-len(token) % 4)))
-            if tree["v"] != _TOKEN_VERSION:
-                raise ValueError(tree["v"])
-            return cls(int(tree["rv"]), str(tree["start"]))
+            version, page = str(tree["v"]), cls(int(tree["rv"]), str(tree["start"]))
         except (ValueError, KeyError, TypeError):
             raise BadRequest("continue key is not valid: encoded start key is empty") from None
+        if why := page._mistake(version):
+            raise BadRequest(f"invalid continue token: continue key is not valid: {why}")
+        return page
+
+    def _mistake(self, version: str) -> str:
+        if version != _TOKEN_VERSION:
+            return f"server does not recognize this encoded version {version}"
+        if self.revision == 0:
+            return f"incorrect encoded start resourceVersion (version {version})"
+        place = f"/{self.start.removeprefix('/')}"
+        return "" if posixpath.normpath(place) == place else self.start
 
 
 def _place(key: Key) -> str:
