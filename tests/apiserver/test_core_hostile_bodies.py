@@ -258,3 +258,26 @@ def test_options_of_a_delete_have_types(shared_api: Api, options: Any, words: st
     code, message = shared_api.refused("DELETE", CONFIG, options)
 
     assert (code, message.startswith(words)) == (400, True), message
+
+
+POD = "/api/v1/namespaces/ns/pods/p"
+ACCESS = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+TOKEN = "/api/v1/namespaces/ns/serviceaccounts/default/token"
+POSTED = {
+    "an eviction": (f"{POD}/eviction", {"deleteOptions": 1}, "Eviction.deleteOptions of type"),
+    "its metadata": (f"{POD}/eviction", {"metadata": 1}, "Eviction.metadata of type"),
+    "a binding": (f"{POD}/binding", {"target": 1}, "Binding.target of type v1.ObjectReference"),
+    "a token": (TOKEN, {"spec": 1}, "TokenRequest.spec of type v1.TokenRequestSpec"),
+    "its seconds": (TOKEN, {"spec": {"expirationSeconds": "x"}}, "expirationSeconds of type int64"),
+    "its audiences": (TOKEN, {"spec": {"audiences": [1]}}, "spec.audiences of type string"),
+    "a review": (ACCESS, {"spec": {"user": 1}}, "SubjectAccessReviewSpec.spec.user of type string"),
+}
+
+
+@pytest.mark.parametrize(("path", "body", "words"), POSTED.values(), ids=POSTED)
+def test_what_is_posted_and_not_stored_has_types_too(
+    shared_api: Api, path: str, body: Tree, words: str
+) -> None:
+    code, message = shared_api.refused("POST", path, body)
+
+    assert (code, "cannot be handled as a" in message, words in message) == (400, True, True)
