@@ -170,3 +170,13 @@ def test_a_revision_that_has_not_come_is_waited_for(
     assert serve(handle).ask("GET", "/").status == 504
     assert len(asked) == 2
     assert asked[0] is asked[1]
+
+
+@pytest.mark.parametrize("path", ["/api/v1/namespaces/%zz/pods", "/%", "/a%2"])
+def test_a_misspelt_path_is_refused(serve: Any, path: str) -> None:
+    def handle(_: Request) -> Outcome:
+        raise AssertionError
+
+    got = serve(handle).ask("GET", path)
+
+    assert (got.status, got.body) == (400, b"400 Bad Request")
