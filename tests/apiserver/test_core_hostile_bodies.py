@@ -281,3 +281,16 @@ def test_what_is_posted_and_not_stored_has_types_too(
     code, message = shared_api.refused("POST", path, body)
 
     assert (code, "cannot be handled as a" in message, words in message) == (400, True, True)
+
+
+@pytest.mark.parametrize("items", [[], [1], [{"type": "string"}], True, 1, "x"])
+@pytest.mark.parametrize("list_type", ["map", "set", "atomic"])
+def test_items_of_a_definition_are_one_schema(shared_api: Api, items: Any, list_type: str) -> None:
+    definition = msgspec.json.decode(msgspec.json.encode(FOOS))
+    schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    parts = schema["properties"]["spec"]["properties"]["parts"]
+    parts |= {"items": items, "x-kubernetes-list-type": list_type}
+
+    code, message = shared_api.refused("POST", f"{DEFINITIONS}?dryRun=All", definition)
+
+    assert (code, "items must be a schema object and not an array" in message) == (422, True)

@@ -10,7 +10,7 @@ Source: k8s.io/apiextensions-apiserver, v1.36; recorded answers.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from windtunnel.machinery.schema.patterns import go_pattern
 from windtunnel.machinery.schema.structural import completeness, invariants
@@ -70,6 +70,9 @@ def _words(schema: Schema, path: str) -> Iterator[Violation]:
         yield forbidden(
             f"{path}.additionalProperties", "additionalProperties cannot be set to false"
         )
+    items = schema.get("items")
+    if items is not None and not isinstance(items, Mapping):
+        yield forbidden(f"{path}.items", "items must be a schema object and not an array")
     for word in _UNSUPPORTED:
         if schema.get(word):
             yield forbidden(f"{path}.{word}", f"{word} is not supported")
@@ -128,7 +131,8 @@ def _list_words(schema: Schema, path: str) -> Iterator[Violation]:
             "must be map if x-kubernetes-list-map-keys is non-empty",
         )
     else:
-        properties: Any = (schema.get("items") or {}).get("properties") or {}
+        items = schema.get("items")
+        properties = (items.get("properties") or {}) if isinstance(items, Mapping) else {}
         for index, key in enumerate(keys):
             if key not in properties:
                 yield invalid(

@@ -109,7 +109,9 @@ def _extensions(schema: Schema, path: str) -> Iterator[Violation]:
                 schema.get("type", ""),
                 "must be object if x-kubernetes-map-type is specified",
             )
-    items: Any = schema.get("items") or {}
+    items: Any = schema.get("items")
+    if not isinstance(items, Mapping):
+        items = {}  # a list of schemas, which no rule here speaks of
     list_type = schema.get("x-kubernetes-list-type")
     if list_type == "set":
         word = {"object": "x-kubernetes-map-type", "array": "x-kubernetes-list-type"}.get(
