@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from tests.e2e import programs
 from tests.house.test_packaging import load
+from tests.kinds.answers import DIFFERENT
+from tests.parity.test_scheduler import KNOWN
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
@@ -103,3 +105,13 @@ def test_every_setting_of_up_is_documented() -> None:
     for option in ("--name", "--data-dir", "--ephemeral", "--port", "--detach", "--kubeconfig",
                    "--nodes", "--without", "--token-auth-file"):  # fmt: skip
         assert option in text
+
+
+def test_every_expected_failure_stands_on_the_page_of_differences() -> None:
+    page = (ROOT / "docs" / "reference" / "differences.md").read_text()
+    _, _, held = page.partition("## Held by strict expected failures")
+    rows = set(re.findall(r"^\| (\w+) \| (.+) \|$", held, re.MULTILINE)) - {("part", "difference")}
+
+    assert rows == {("scheduler", reason) for reason in KNOWN.values()} | {
+        ("API", reason) for reason in DIFFERENT.values()
+    }
