@@ -25,12 +25,12 @@ SOURCE = ROOT.parent / "shared" / "peers" / "scheduler"
 BUILT = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "windtunnel-bench"
 
 
-def program() -> Path | str:
-    """Return the real scheduler's program, or a sentence that says why there is none."""
+def prepared(name: str) -> Path | str:
+    """Return a folder with the peer's program built, or a sentence that says why there is none."""
     folder = BUILT / "scheduler"
-    built = folder / "bin" / "throughput"
+    built = folder / "bin" / name
     if built.exists():
-        return built
+        return folder
     if not SOURCE.is_dir():
         return f"the real scheduler is left out: there is no {SOURCE}"
     if shutil.which("go") is None:
@@ -39,8 +39,14 @@ def program() -> Path | str:
     for path in (folder, *folder.rglob("*")):
         path.chmod(path.stat().st_mode | 0o200)
     print("building the real scheduler (a few minutes, once) ...", file=sys.stderr)
-    done = subprocess.run(["./build.sh", "throughput"], cwd=folder, check=False)
-    return built if done.returncode == 0 else "the real scheduler is left out: it does not build"
+    done = subprocess.run(["./build.sh", name], cwd=folder, check=False)
+    return folder if done.returncode == 0 else "the real scheduler is left out: it does not build"
+
+
+def program() -> Path | str:
+    """Return the real scheduler's program, or a sentence that says why there is none."""
+    folder = prepared("throughput")
+    return folder / "bin" / "throughput" if isinstance(folder, Path) else folder
 
 
 def real(path: Path, nodes: int, pods: int) -> tuple[float, float]:
