@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,12 +18,7 @@ LIBRARIES = {
 """Packages of which every module is public."""
 
 BY_NAME = {
-    "apiserver.core": "the API itself; apiserver's exports are what a request is made of",
     "apiserver.edge": "asynchronous; a cluster in virtual time must not pay for it",
-    "apiserver.inprocess": "the API without HTTP, for our own parts",
-    "apiserver.mint": "a live cluster needs no seed",
-    "apiserver.access.authentication": "static tokens, read when a file of them is given",
-    "apiserver.access.tokens": "signing keys: a library for keys",
     "assembly.serve": "imports the whole house",
     "client.cache": "what controllers keep; a command keeps nothing",
     "client.connection": "how a server is reached",
@@ -80,3 +77,34 @@ def test_what_is_written_down_is_needed() -> None:
     used |= {f"{module}.{name}" for _, module, name in imports()}
 
     assert sorted(set(BY_NAME) - used) == []
+
+
+def test_what_is_exported_is_not_taken_from_its_module() -> None:
+    past = [
+        f"{place}: from windtunnel.{module} import {name}"
+        for place, module, name in imports()
+        if module.split(".")[0] not in LIBRARIES
+        and module != module.split(".")[0]
+        and name in exported(module.split(".")[0])
+    ]
+
+    assert past == []
+
+
+def test_every_export_is_there() -> None:
+    for path in sorted(SOURCE.glob("*/__init__.py")):
+        package = importlib.import_module(f"windtunnel.{path.parent.name}")
+        for name in exported(path.parent.name):
+            assert hasattr(package, name), f"{path.parent.name} has no {name}"
+
+
+def test_a_request_costs_neither_the_core_nor_a_library_for_keys() -> None:
+    heavy = ("windtunnel.apiserver.core", "cryptography")
+    code = (
+        "import sys; from windtunnel.apiserver import Request;"
+        f"print([name for name in {heavy!r} if name in sys.modules])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "[]"

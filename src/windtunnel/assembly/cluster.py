@@ -19,10 +19,8 @@ from contextlib import ExitStack
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from windtunnel.apiserver.access.tokens import Signer
-from windtunnel.apiserver.core import Core
+from windtunnel.apiserver import Core, LocalClient, Signer
 from windtunnel.apiserver.edge import Certificates, Server
-from windtunnel.apiserver.inprocess import LocalClient
 from windtunnel.assembly.drive import Drive
 from windtunnel.assembly.settings import PARTS, SERVICE_RANGE, Settings
 from windtunnel.client import kubeconfig

@@ -17,7 +17,7 @@ from typing import Final
 import msgspec
 import uvloop
 
-from windtunnel.apiserver.access.authentication import read_tokens
+from windtunnel.apiserver import read_tokens
 from windtunnel.assembly.cluster import ENDING, Cluster
 from windtunnel.assembly.settings import PREFERRED_PORT, SERVICE_ADDRESS, Settings
 from windtunnel.client import kubeconfig

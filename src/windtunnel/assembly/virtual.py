@@ -10,9 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from windtunnel.apiserver.core import Core
-from windtunnel.apiserver.inprocess import LocalClient
-from windtunnel.apiserver.mint import seeded_mint
+from windtunnel.apiserver import Core, LocalClient, seeded_mint
 from windtunnel.assembly.parts import Parts, PartSettings
 from windtunnel.kernel import Chance, Loop, VirtualClock
 from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
