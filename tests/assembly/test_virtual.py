@@ -5,19 +5,19 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from windtunnel.assembly.virtual import Virtual
+from windtunnel.assembly.parts import PartSettings
+from windtunnel.assembly.virtual import HOST, START, Virtual
 from windtunnel.kinds.served.registry import builtin_kinds
 from windtunnel.nodes import PoolOrder
 
 PODS = 1000
 
 
-def fill(seed: int, count: int) -> Virtual:
+def fill(seed: int, count: int, settings: PartSettings | None = None) -> Virtual:
     """A fleet that suffices, and that many pods of one GPU sent to it; a minute passes."""
     pool = PoolOrder(name="h100", count=count // 8, gpus=8)
-    virtual = Virtual(seed, pools=[pool])
+    virtual = Virtual(seed, settings, pools=[pool])
     user = virtual.client("user")
-    virtual.run(1)
     limits = {"limits": {"nvidia.com/gpu": "1"}}
     for _ in range(count):
         spec = {"containers": [{"name": "c", "image": "x", "resources": limits}]}
@@ -55,6 +55,27 @@ def test_the_same_seed_makes_the_same_bytes() -> None:
 
     assert one == same
     assert one != other
+
+
+def test_a_pod_can_be_created_before_time_passes() -> None:
+    virtual = fill(0, 8)
+
+    pods = virtual.client("user").list("pods")
+    assert {pod["spec"]["serviceAccountName"] for pod in pods} == {"default"}
+    assert virtual.clock.now() == START + 60
+
+
+def test_settings_of_ones_own_do_not_bring_in_the_machine() -> None:
+    given, none = fill(7, 8, PartSettings()), fill(7, 8)
+    named = fill(7, 8, PartSettings(host="mine"))
+
+    assert everything(given) == everything(none)
+    for virtual, host in ((given, HOST), (named, "mine")):
+        events = virtual.client("user").list("events")
+        instances = {
+            event["reportingInstance"] for event in events if event["reason"] == "Scheduled"
+        }
+        assert instances == {f"default-scheduler-{host}"}
 
 
 def test_no_server_is_imported() -> None:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Final
 from windtunnel.apiserver import Core, LocalClient, Signer
 from windtunnel.apiserver.edge import Certificates, Server
 from windtunnel.assembly.drive import Drive
+from windtunnel.assembly.furnish import provide_account
 from windtunnel.assembly.settings import PARTS, SERVICE_RANGE, Settings
 from windtunnel.client import kubeconfig
 from windtunnel.client.connection import Connection
@@ -30,9 +31,8 @@ from windtunnel.home import Folder, Process, Ready, Storage, birth
 from windtunnel.home.certificates import Keyring
 from windtunnel.home.files import write_private
 from windtunnel.kernel import Loop, WallClock
-from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
+from windtunnel.kinds import Catalogue, builtin_kinds
 from windtunnel.machinery.admission import User
-from windtunnel.machinery.tree import Key
 from windtunnel.store import Store
 from windtunnel.telemetry import Log
 
@@ -127,21 +127,13 @@ class Cluster:
         return LocalClient(self.core, f"system:{name}", name, asks=server.asks.start)
 
     def _furnish(self, client: LocalClient) -> None:
-        """Create what is to be there before anybody asks: ordered nodes, and the way for pods.
-
-        No pod is admitted to namespace default before its service account is there, and the
-        controller that makes them comes later.
-        """
+        """Create what is to be there before anybody asks: ordered nodes, and the way for pods."""
         for order in self._settings.pools:
             from windtunnel.nodes.orders import provide_pool
 
             added = provide_pool(client, order)
             self._log.info("cluster", "pool", pool=order.name, nodes_added=added)
-        account = Key("default", "default")
-        if "controllers" in self._settings.without or client.get("serviceaccounts", account):
-            return
-        metadata = {"name": account.name, "namespace": account.namespace}
-        client.create("serviceaccounts", {"metadata": metadata})
+        provide_account(client, self._settings.without)
 
     def _introduce(self, folder: Folder, url: str, ready: Ready, held: ExitStack) -> None:
         """Tell everyone where the cluster is: its folder, the user's kubeconfig, the log."""

@@ -8,12 +8,14 @@ the same calls make the same bytes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from windtunnel.apiserver import Core, LocalClient, seeded_mint
+from windtunnel.assembly.furnish import provide_account
 from windtunnel.assembly.parts import Parts, PartSettings
 from windtunnel.kernel import Chance, Loop, VirtualClock
-from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
+from windtunnel.kinds import Catalogue, builtin_kinds
 from windtunnel.nodes import PoolOrder
 from windtunnel.nodes.orders import provide_pool
 from windtunnel.store import Store
@@ -22,6 +24,7 @@ from windtunnel.store.memory import MemoryBackend
 START: Final = 1_800_000_000.0
 """2027-01-15T08:00:00Z: a whole number of hours, in no year of anybody's."""
 HOST: Final = "virtual"
+"""What stands for the machine's name in events, where settings name none."""
 
 
 class Virtual:
@@ -39,7 +42,7 @@ class Virtual:
 
         Args:
             seed: From which everything comes that is drawn by lot or minted.
-            settings: Which parts there are, and how they are set.
+            settings: Which parts there are, and how they are set; no host is ``HOST``.
             pools: Nodes that are there from the start.
             start: The time at which it begins, in seconds since the epoch.
         """
@@ -52,9 +55,13 @@ class Virtual:
         self.core = Core(
             self.store, Catalogue(builtin_kinds()), self.clock, mint=seeded_mint(chance)
         )
+        settings = settings or PartSettings()
+        client = self.client("windtunnel")
         for order in pools:
-            provide_pool(self.client("windtunnel"), order)
-        self.parts = Parts(self.client, self.loop, settings or PartSettings(host=HOST), chance)
+            provide_pool(client, order)
+        provide_account(client, settings.without)
+        host = HOST if settings.host is None else settings.host
+        self.parts = Parts(self.client, self.loop, replace(settings, host=host), chance)
         self.parts.start()
 
     def client(self, name: str) -> LocalClient:

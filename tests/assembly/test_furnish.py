@@ -1,0 +1,27 @@
+"""Pods can be created from the first moment, unless somebody else's controllers see to that."""
+
+from __future__ import annotations
+
+import pytest
+from tests.apiserver.api import Api
+
+from windtunnel.apiserver import LocalClient
+from windtunnel.assembly.furnish import provide_account
+from windtunnel.machinery.tree import Key
+
+
+@pytest.mark.parametrize(
+    ("without", "accounts"),
+    [((), 1), (("scheduler", "nodes"), 1), (("controllers",), 0)],
+    ids=lambda value: str(value),
+)
+def test_the_account_is_there_once_where_the_controllers_are_ours(
+    without: tuple[str, ...], accounts: int
+) -> None:
+    client = LocalClient(Api().core, "system:windtunnel", "windtunnel")
+
+    for _ in range(2):  # the second time is a restart
+        provide_account(client, frozenset(without))
+
+    assert (client.get("serviceaccounts", Key("default", "default")) is not None) == bool(accounts)
+    assert len(client.list("serviceaccounts")) == accounts
