@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.e2e import programs
@@ -82,6 +83,16 @@ def test_what_a_page_shows_happens(page: Path, tmp_path: Path) -> None:
         for folder in (tmp_path / "state").glob("*"):
             stop = [sys.executable, "-m", "windtunnel", "down", "--name", folder.name]
             subprocess.run(stop, env=environment, check=False, capture_output=True)
+
+
+def test_the_run_without_a_server_happens() -> None:
+    (block,) = blocks(ROOT / "docs" / "decisions" / "0001-shape.md", "python")
+    names: dict[str, Any] = {}
+
+    exec(block, names)
+
+    (pod,) = names["virtual"].client("user").list("pods")
+    assert pod["status"]["phase"] == "Running"
 
 
 def test_derived_pages_are_as_they_would_be_made_now() -> None:
