@@ -25,7 +25,7 @@ from windtunnel.apiserver.inprocess import LocalClient
 from windtunnel.apiserver.request import Answer, Request
 from windtunnel.client import Change, Write
 from windtunnel.kernel import WallClock
-from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
+from windtunnel.kinds import Catalogue, builtin_kinds
 from windtunnel.machinery.admission import User
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.store import Store

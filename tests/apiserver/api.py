@@ -10,7 +10,7 @@ import msgspec
 from windtunnel.apiserver.core import Core
 from windtunnel.apiserver.request import Answer, Frame, Outcome, Request, Stream
 from windtunnel.kernel import VirtualClock
-from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
+from windtunnel.kinds import Catalogue, builtin_kinds
 from windtunnel.machinery.admission import Ask, Reply, User
 from windtunnel.machinery.tree import Tree
 from windtunnel.store import Store

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.apiserver.api import Api
 from windtunnel.apiserver.core import Core
-from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
+from windtunnel.kinds import Catalogue, builtin_kinds
 
 
 def test_an_empty_server_is_not_empty(api: Api) -> None:

@@ -6,7 +6,7 @@ from windtunnel.apiserver.call import Call, ReplyWanted
 from windtunnel.apiserver.mint import live_mint
 from windtunnel.apiserver.request import Request
 from windtunnel.apiserver.routes import parse
-from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
+from windtunnel.kinds import Catalogue, builtin_kinds
 from windtunnel.machinery.admission import Ask, Reply, User
 
 KIND = Catalogue(builtin_kinds()).by_resource("configmaps")

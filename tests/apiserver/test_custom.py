@@ -184,7 +184,7 @@ def test_a_changed_definition_counts_for_the_next_request(api: Api, foos: str) -
 
 def test_definitions_are_served_again_after_a_restart(api: Api, foos: str) -> None:
     from windtunnel.apiserver.core import Core
-    from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
+    from windtunnel.kinds import Catalogue, builtin_kinds
 
     again = Core(api.store, Catalogue(builtin_kinds()), api.clock)
 

@@ -18,10 +18,10 @@ from typing import Any
 
 import pytest
 
+from windtunnel.kinds import Catalogue
 from windtunnel.kinds.network.service_allocation import assign
 from windtunnel.kinds.pod.update import validate_ephemeral_update, validate_resize
 from windtunnel.kinds.rules.metadata import validate_metadata_create, validate_metadata_update
-from windtunnel.kinds.served.catalogue import Catalogue
 from windtunnel.kinds.served.kind import Context, Kind
 from windtunnel.kinds.served.registry import builtin_kinds
 from windtunnel.machinery.errors import ApiError, Invalid

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
+from windtunnel.kinds import Catalogue, builtin_kinds
 from windtunnel.machinery.tree import Tree
 
 

@@ -10,7 +10,7 @@ from tests.build import node_tree, pod_tree
 from windtunnel.apiserver.core import Core
 from windtunnel.apiserver.inprocess import LocalClient
 from windtunnel.kernel import Loop, VirtualClock
-from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
+from windtunnel.kinds import Catalogue, builtin_kinds
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.scheduler import Scheduler
 from windtunnel.store import Store

@@ -16,9 +16,9 @@ from windtunnel.controllers.pods import seconds
 from windtunnel.controllers.sources import Sources
 from windtunnel.controllers.views import PodView, QuotaView
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
+from windtunnel.kinds import Catalogue, builtin_kinds
 from windtunnel.kinds.rules.quota_usage import matches_scopes, usage_of
 from windtunnel.kinds.served.kind import Kind
-from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
 from windtunnel.machinery.quantity import ZERO, Quantity
 from windtunnel.machinery.tree import Key, Tree, dig
 

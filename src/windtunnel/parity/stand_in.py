@@ -10,8 +10,8 @@ from functools import cache
 from typing import Final
 
 from windtunnel.fleet import PodView
+from windtunnel.kinds import builtin_kinds
 from windtunnel.kinds.served.kind import Context, Kind
-from windtunnel.kinds.served.registry import builtin_kinds
 from windtunnel.machinery.change import Change, ChangeType
 from windtunnel.machinery.schema import fill_defaults
 from windtunnel.machinery.timestamp import parse_time, time_text

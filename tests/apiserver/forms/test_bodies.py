@@ -4,7 +4,7 @@ import pytest
 
 from windtunnel.apiserver.forms.bodies import go_json_error, read_object
 from windtunnel.apiserver.forms.negotiation import JSON, YAML
-from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
+from windtunnel.kinds import Catalogue, builtin_kinds
 from windtunnel.machinery.errors import BadRequest
 
 KIND = Catalogue(builtin_kinds()).by_resource("configmaps")

@@ -2,8 +2,8 @@ from typing import Any
 
 import pytest
 
+from windtunnel.kinds import Catalogue, builtin_kinds
 from windtunnel.kinds.rules.quota_usage import matches_scopes, unstated, usage_of
-from windtunnel.kinds.served.registry import Catalogue, builtin_kinds
 from windtunnel.machinery.tree import Tree
 
 KINDS = Catalogue(builtin_kinds())

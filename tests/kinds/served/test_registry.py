@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from windtunnel.kinds import Catalogue
 from windtunnel.kinds.served.kind import Context, Kind
-from windtunnel.kinds.served.registry import MODULES, Catalogue, builtin_kinds, structure_of
+from windtunnel.kinds.served.registry import MODULES, builtin_kinds, structure_of
 
 
 @pytest.mark.shared

@@ -52,7 +52,7 @@ class _Taken:
 
 
 class _Pool:
-    """What is free for one service in one request (a ``kinds.service_allocation.AddressPool``)."""
+    """What is free for one service in one request: an ``AddressPool``."""
 
     def __init__(self, taken: _Taken, petition: Petition) -> None:
         self._taken, self._petition = taken, petition

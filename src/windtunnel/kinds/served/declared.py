@@ -15,7 +15,7 @@ from windtunnel.machinery.tree import Tree
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declared:
-    """The hand-written half of a kind; the recorded half is ``kinds.recorded``."""
+    """The hand-written half of a kind; the recorded half is ``kinds.served.recorded``."""
 
     rules: Rules = field(default_factory=Rules)
     name_rule: NameRule | None = None

@@ -2,8 +2,7 @@
 
 What a kind is called, where it is served, which verbs, subresources and columns it has comes from
 recorded data; what it defaults, forbids and prints, and how its writes differ from others', comes
-from its module. There is no registration
-at import time: a module exposes
+from its module. There is no registration at import time: a module exposes
 
     DECLARATIONS: Final[dict[str, Declared]] = {
         "configmaps": Declared(rules=Rules(default=..., validate_create=..., cells=...)),
@@ -12,8 +11,8 @@ at import time: a module exposes
 keyed by resource (``pods``, ``deployments.apps``; ``x.group/v1`` where one version differs), and
 ``MODULES`` below lists the modules in order. To serve another kind, write its module and add it.
 
-Validation of an object's own metadata is not a kind's business: ``kinds.metadata`` judges it for
-all. Shapes are linked at first use, so that start-up stays cheap.
+Validation of an object's own metadata is not a kind's business: ``kinds.rules.metadata``
+judges it for all. Shapes are linked at first use, so that start-up stays cheap.
 """
 
 from __future__ import annotations
@@ -22,24 +21,23 @@ from functools import cache, partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
-from windtunnel.kinds import componentstatuses as componentstatus
-from windtunnel.kinds import configmaps as configmap
 from windtunnel.kinds import (
+    componentstatuses,
+    configmaps,
     events,
     flowschemas,
     leases,
+    limitranges,
+    namespaces,
+    nodes,
     priorityclasses,
     resourceclaims,
+    resourcequotas,
     resourceslices,
     runtimeclasses,
+    secrets,
 )
-from windtunnel.kinds import limitranges as limitrange
-from windtunnel.kinds import namespaces as namespace
-from windtunnel.kinds import nodes as node
-from windtunnel.kinds import resourcequotas as resourcequota
-from windtunnel.kinds import secrets as secret
-from windtunnel.kinds.access import certificatesigningrequests, rolebindings, roles
-from windtunnel.kinds.access import serviceaccounts as serviceaccount
+from windtunnel.kinds.access import certificatesigningrequests, rolebindings, roles, serviceaccounts
 from windtunnel.kinds.extension import (
     admissionpolicies,
     apiservices,
@@ -53,19 +51,19 @@ from windtunnel.kinds.network import (
     ingresses,
     ipaddresses,
     networkpolicies,
+    services,
 )
-from windtunnel.kinds.network import services as service
-from windtunnel.kinds.pod import bindings as binding
-from windtunnel.kinds.pod import pods as pod
-from windtunnel.kinds.pod import template as pod_template
+from windtunnel.kinds.pod import bindings, pods, template
 from windtunnel.kinds.served import recorded
-from windtunnel.kinds.served.catalogue import Catalogue
 from windtunnel.kinds.served.declared import Declared
 from windtunnel.kinds.served.kind import NO_FIELD_LABELS, Column, Kind, Subresource
-from windtunnel.kinds.storage import csi as csinodes
-from windtunnel.kinds.storage import persistentvolumeclaims as persistentvolumeclaim
-from windtunnel.kinds.storage import persistentvolumes as persistentvolume
-from windtunnel.kinds.storage import storageclasses, volumeattachments
+from windtunnel.kinds.storage import (
+    csi,
+    persistentvolumeclaims,
+    persistentvolumes,
+    storageclasses,
+    volumeattachments,
+)
 from windtunnel.kinds.workload import (
     controllerrevisions,
     cronjobs,
@@ -75,34 +73,34 @@ from windtunnel.kinds.workload import (
     jobs,
     poddisruptionbudgets,
     replicasets,
+    replicationcontrollers,
     statefulsets,
 )
-from windtunnel.kinds.workload import replicationcontrollers as replicationcontroller
 from windtunnel.machinery.schema import Structure
 from windtunnel.machinery.tree import Tree
 
 if TYPE_CHECKING:
     from windtunnel.machinery.schema.models import Models
 
-__all__ = ["MODULES", "Catalogue", "builtin_kinds"]
+__all__ = ["MODULES", "builtin_kinds", "structure_of"]
 
 MODULES: Final[tuple[ModuleType, ...]] = (
-    binding,
-    componentstatus,
-    configmap,
+    bindings,
+    componentstatuses,
+    configmaps,
     endpoints,
-    limitrange,
-    namespace,
-    node,
-    persistentvolume,
-    persistentvolumeclaim,
-    replicationcontroller,
-    resourcequota,
-    secret,
-    service,
-    serviceaccount,
-    pod,
-    pod_template,
+    limitranges,
+    namespaces,
+    nodes,
+    persistentvolumes,
+    persistentvolumeclaims,
+    replicationcontrollers,
+    resourcequotas,
+    secrets,
+    services,
+    serviceaccounts,
+    pods,
+    template,
     deployments,
     replicasets,
     statefulsets,
@@ -120,7 +118,7 @@ MODULES: Final[tuple[ModuleType, ...]] = (
     ipaddresses,
     priorityclasses,
     storageclasses,
-    csinodes,
+    csi,
     volumeattachments,
     leases,
     runtimeclasses,
