@@ -3,7 +3,7 @@
 Stages are data (``stages/``), the language they are written in is ``language``.
 """
 
-from windtunnel.nodes.played.cluster import PlayedNodes
+from windtunnel.nodes.played.played_nodes import PlayedNodes
 from windtunnel.nodes.played.settings import Settings
 
 __all__ = ["PlayedNodes", "Settings"]
