@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE, TESTS = ROOT / "src" / "windtunnel", ROOT / "tests"
 
-OWN_FOLDERS = {"house", "e2e", "property"}
+OWN_FOLDERS = {"house", "e2e"}
 """Folders of tests that mirror no package."""
 
 TESTED_ELSEWHERE = {

@@ -8,10 +8,21 @@ from windtunnel.machinery.apply.fieldset import (
     difference,
     intersection,
     members,
-    of_members,
     union,
     without,
 )
+
+
+def of_members(paths: list[tuple[str, ...]]) -> FieldSet:
+    """Return the set that has exactly these fields."""
+    fields: FieldSet = {}
+    for path in paths:
+        single: FieldSet = {}
+        for element in reversed(path):
+            single = {element: single}
+        fields = union(fields, single)
+    return fields
+
 
 elements = st.sampled_from(["f:a", "f:b", "f:c", 'k:{"name":"x"}', 'v:"y"'])
 paths = st.lists(elements, min_size=1, max_size=4).map(tuple)

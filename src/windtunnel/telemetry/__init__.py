@@ -1,4 +1,4 @@
-"""Counters and log: record only, never serve."""
+"""What the parts write down of themselves: record only, never serve."""
 
 from windtunnel.telemetry.log import Log
 

@@ -28,7 +28,6 @@ _LENIENT_GROUPS: Final = frozenset({
 })  # fmt: skip
 """Groups whose finalizers, like those of custom resources, need no domain."""
 _IMMUTABLE: Final = "field is immutable"
-_MANAGER_CHARACTERS: Final = 128
 
 
 def validate_labels(labels: Mapping[str, str] | None, field: str) -> list[Violation]:

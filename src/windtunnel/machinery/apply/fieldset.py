@@ -111,14 +111,3 @@ def members(fields: FieldSet, path: tuple[str, ...] = ()) -> Iterator[tuple[str,
             yield (*path, key)
     for key in keys:
         yield from members(fields[key], (*path, key))
-
-
-def of_members(paths: list[tuple[str, ...]]) -> FieldSet:
-    """Return the set that has exactly these fields."""
-    fields: FieldSet = {}
-    for path in paths:
-        single: FieldSet = {}
-        for element in reversed(path):
-            single = {element: single}
-        fields = union(fields, single)
-    return fields
