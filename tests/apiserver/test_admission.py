@@ -23,7 +23,7 @@ class OnlyNamed:
 
 def test_rules_of_other_rooms_have_their_say() -> None:
     rule = OnlyNamed()
-    api = Api(plugins=lambda _: Panel(mutators=[rule], judges=[rule]))
+    api = Api(rules=lambda _: Panel(mutators=[rule], judges=[rule]))
     path = f"{api.namespace()}/configmaps"
 
     made = api.answer("POST", path, obj("v1", "ConfigMap", "good"))

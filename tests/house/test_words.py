@@ -42,8 +42,6 @@ HOMONYMS = {
     "Tally": "counts of one room, never seen in the other",
     "Subject": "of a role binding in the API server, of an event in the client",
     "Gate": "who may pass: requests at the edge, pods before the search",
-    "Ask": "a question to the outside at admission; a request of resources in a pod",
-    "Verdict": "of a rule of placement; of a job's policy",
 }
 """Public classes of one name in two rooms, and why nobody takes one for the other."""
 
@@ -121,6 +119,33 @@ def test_one_word_has_one_meaning() -> None:
 
     assert {name: found[name] for name in set(found) - set(HOMONYMS)} == {}
     assert sorted(set(HOMONYMS) - set(found)) == []
+
+
+def stands(reference: str) -> bool:
+    """Whether ``kinds.rules.metadata`` is a module, or its last word a name within one."""
+    folder, *rest = (ROOT / "src" / "windtunnel", *reference.split("."))
+    while rest and (folder / rest[0]).is_dir():
+        folder, *rest = (folder / rest[0], *rest[1:])
+    if not rest:
+        return True
+    module = folder / f"{rest[0]}.py"
+    if module.is_file():
+        return len(rest) == 1 or re.search(rf"\b{rest[1]}\b", module.read_text()) is not None
+    return re.search(rf"\b{rest[0]}\b", (folder / "__init__.py").read_text()) is not None
+
+
+def test_what_a_docstring_points_at_exists() -> None:
+    source = ROOT / "src" / "windtunnel"
+    packages = "|".join(sorted(path.parent.name for path in source.glob("*/__init__.py")))
+    reference = re.compile(rf"``(?:windtunnel\.)?((?:{packages})(?:\.\w+)+)``")
+    found = [
+        f"{path.relative_to(ROOT)}: {match[1]}"
+        for path in sorted(source.rglob("*.py"))
+        for match in reference.finditer(path.read_text())
+        if not stands(match[1])
+    ]
+
+    assert found == []
 
 
 def test_no_comment_is_a_banner() -> None:

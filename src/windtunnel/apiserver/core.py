@@ -73,7 +73,7 @@ class Core:
         service_range: str = "10.96.0.0/16",
         extended_resource_toleration: bool = False,
         mint: Mint | None = None,
-        plugins: Callable[[Core], Panel] | None = None,
+        rules: Callable[[Core], Panel] | None = None,
     ) -> None:
         """Wire the API server and write the start-up objects that are missing.
 
@@ -85,7 +85,7 @@ class Core:
             tokens: Static bearer tokens.
             service_range: From which services get their addresses.
             extended_resource_toleration: Whether that admission plugin is on.
-            plugins: Makes the admission rules of other rooms; the core it is handed cannot be
+            rules: Makes the admission rules of other rooms; the core it is handed cannot be
                 asked anything yet.
             mint: Makes uids and random ends of names; None: as a live cluster does.
         """
@@ -105,7 +105,7 @@ class Core:
                 self.mint,
                 service_range=service_range,
                 extended_resource_toleration=extended_resource_toleration,
-                others=plugins(self) if plugins is not None else Panel(),
+                others=rules(self) if rules is not None else Panel(),
             )
         )
         self._tables = Tables(self.objects)

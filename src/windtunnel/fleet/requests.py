@@ -12,7 +12,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from windtunnel.fleet.pod_wire import Container, ContainerHold, Demand, StatedResources
-from windtunnel.kinds.pod.requests import Amounts, Ask, Held, amounts, base_units, requests_of
+from windtunnel.kinds.pod.requests import (
+    Amounts,
+    ContainerRequests,
+    Held,
+    amounts,
+    base_units,
+    requests_of,
+)
 
 Whole = dict[str, int]
 """Resource name to amount."""
@@ -53,8 +60,8 @@ def demanded(
         for name, one in (statuses or {}).items()
     }
     found = requests_of(
-        map(_ask, demand.containers),
-        map(_ask, demand.init_containers or ()),
+        map(_container, demand.containers),
+        map(_container, demand.init_containers or ()),
         held=held,
         infeasible=infeasible,
         least=assumed,
@@ -74,9 +81,9 @@ def assumed_for(requests: Whole, pod_level: StatedResources | None) -> Amounts:
     return {name: value for name, value in ASSUMED.items() if name not in requests}
 
 
-def _ask(container: Container) -> Ask:
+def _container(container: Container) -> ContainerRequests:
     sidecar = container.restart_policy == "Always"
-    return Ask(container.name, _listed(container.resources), sidecar)
+    return ContainerRequests(container.name, _listed(container.resources), sidecar)
 
 
 def _listed(resources: StatedResources | None) -> Mapping[str, str | int | float] | None:

@@ -3,7 +3,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from windtunnel.controllers.job.policy import Verdict, judge_failure, judge_success
+from windtunnel.controllers.job.policy import FailureRuling, judge_failure, judge_success
 from windtunnel.controllers.views import PodView
 
 POLICY = {
@@ -34,24 +34,28 @@ VERDICTS = {
     "the first matching rule decides": (
         pod(42, condition="DisruptionTarget"),
         True,
-        Verdict("Ignore"),
+        FailureRuling("Ignore"),
     ),
-    "an exit code fails the job": (pod(42), True, Verdict("FailJob", FAILS)),
-    "only of the named container": (pod(42, "other"), True, Verdict()),
-    "an index may be given up": (pod(9), True, Verdict("FailIndex")),
-    "but only where indexes are limited": (pod(9), False, Verdict("Count")),
-    "a success never matches": (pod(0), True, Verdict()),
-    "nothing matches": (pod(1), True, Verdict()),
+    "an exit code fails the job": (pod(42), True, FailureRuling("FailJob", FAILS)),
+    "only of the named container": (pod(42, "other"), True, FailureRuling()),
+    "an index may be given up": (pod(9), True, FailureRuling("FailIndex")),
+    "but only where indexes are limited": (pod(9), False, FailureRuling("Count")),
+    "a success never matches": (pod(0), True, FailureRuling()),
+    "nothing matches": (pod(1), True, FailureRuling()),
 }
 
 
 @pytest.mark.parametrize(("one", "per_index", "want"), VERDICTS.values(), ids=VERDICTS.keys())
-def test_a_failure_is_judged(one: PodView, per_index: bool, want: Verdict) -> None:
+def test_a_failure_is_judged(one: PodView, per_index: bool, want: FailureRuling) -> None:
     assert judge_failure(POLICY, one, per_index=per_index) == want
 
 
 def test_only_an_ignored_failure_does_not_count() -> None:
-    assert [Verdict(action).counts for action in ("", "Count", "Ignore")] == [True, True, False]
+    assert [FailureRuling(action).counts for action in ("", "Count", "Ignore")] == [
+        True,
+        True,
+        False,
+    ]
 
 
 SUCCESSES = {

@@ -94,6 +94,6 @@ def _replacement(tally: Tally, number: int, failed: PodView | None) -> Creation:
     if failed is None:
         return Creation(number, 0)
     count, ignored = noted_number(failed, FAILURE_COUNT), noted_number(failed, IGNORED_COUNT)
-    if tally.verdict(failed).counts:
+    if tally.ruling(failed).counts:
         return Creation(number, count + 1, ignored)
     return Creation(number, count, ignored + 1)

@@ -37,9 +37,9 @@ def foresee(tally: Tally, start: str | None) -> Condition | None:
         if present is not None and present.status == "True":
             return present
     for pod in tally.pods:
-        verdict = tally.verdict(pod) if spec.pod_failure_policy and tally.failed(pod) else None
-        if verdict is not None and verdict.message:
-            return condition("FailureTarget", "PodFailurePolicy", verdict.message, now)
+        ruling = tally.ruling(pod) if spec.pod_failure_policy and tally.failed(pod) else None
+        if ruling is not None and ruling.message:
+            return condition("FailureTarget", "PodFailurePolicy", ruling.message, now)
     if tally.failures > spec.backoff_limit or tally.restarts_exceed():
         return condition("FailureTarget", *_LIMIT, now)
     if time_left(tally, start) == 0:

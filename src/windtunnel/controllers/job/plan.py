@@ -213,7 +213,7 @@ def _release(tally: Tally, ending: Condition | None, plan: Plan) -> None:
                 succeeded.append(uid)
         elif (is_failed or fails) and uid not in tally.noted_failed:
             valid = not tally.indexed or tally.index(pod) is not None
-            if valid and tally.verdict(pod).counts:
+            if valid and tally.ruling(pod).counts:
                 failed.append(uid)
 
 

@@ -16,7 +16,7 @@ Policy = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class FailureRuling:
     """What the first matching rule says of a failed pod; ``action`` is "" where none matches."""
 
     action: str = ""
@@ -29,7 +29,7 @@ class Verdict:
         return self.action != "Ignore"
 
 
-def judge_failure(policy: Policy | None, pod: PodView, *, per_index: bool) -> Verdict:
+def judge_failure(policy: Policy | None, pod: PodView, *, per_index: bool) -> FailureRuling:
     """Say what the pod failure policy makes of a failed pod.
 
     Args:
@@ -45,9 +45,9 @@ def judge_failure(policy: Policy | None, pod: PodView, *, per_index: bool) -> Ve
         if action == "FailIndex" and not per_index:
             continue
         if action == "FailJob":
-            return Verdict(action, f"{why} matching {action} rule at index {number}")
-        return Verdict(action)
-    return Verdict()
+            return FailureRuling(action, f"{why} matching {action} rule at index {number}")
+        return FailureRuling(action)
+    return FailureRuling()
 
 
 def _match(rule: Mapping[str, Any], pod: PodView) -> str | None:

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from windtunnel.controllers.job.indexes import index_of
-from windtunnel.controllers.job.policy import Verdict, judge_failure
+from windtunnel.controllers.job.policy import FailureRuling, judge_failure
 from windtunnel.controllers.job.views import JobView
 from windtunnel.controllers.views import PodView
 from windtunnel.kinds.workload.job_indexes import read_indexes
@@ -67,7 +67,7 @@ class Tally:
             )
         self.failures = (
             job.status.failed
-            + sum(self.verdict(pod).counts for pod in self.fresh_failed)
+            + sum(self.ruling(pod).counts for pod in self.fresh_failed)
             + len(self.noted_failed)
         )
 
@@ -88,7 +88,7 @@ class Tally:
             return True
         return not self.only_failed and pod.metadata.deleting and pod.status.phase != "Succeeded"
 
-    def verdict(self, pod: PodView) -> Verdict:
+    def ruling(self, pod: PodView) -> FailureRuling:
         """Return what the pod failure policy says."""
         return judge_failure(self.spec.pod_failure_policy, pod, per_index=self.per_index)
 
@@ -108,11 +108,11 @@ class Tally:
                 self.failed_indexes.add(number)
 
     def _index_is_lost(self, pod: PodView) -> bool:
-        verdict = self.verdict(pod)
-        if verdict.action == "FailIndex":
+        ruling = self.ruling(pod)
+        if ruling.action == "FailIndex":
             return True
         limit = self.spec.backoff_limit_per_index
-        return limit is not None and verdict.counts and noted_number(pod, FAILURE_COUNT) >= limit
+        return limit is not None and ruling.counts and noted_number(pod, FAILURE_COUNT) >= limit
 
     def waiting_indexes(self) -> dict[int, PodView]:
         """Return the failed pod of each index that waits for its replacement."""

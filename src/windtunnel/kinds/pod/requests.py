@@ -21,7 +21,7 @@ Listed = Mapping[str, Any] | None
 Part = Literal["requests", "limits"]
 
 
-class Ask(NamedTuple):
+class ContainerRequests(NamedTuple):
     """One container as the arithmetic sees it."""
 
     name: str
@@ -82,8 +82,8 @@ def fold(containers: Iterable[Amounts], init: Iterable[tuple[Amounts, bool]]) ->
 
 
 def requests_of(
-    containers: Iterable[Ask],
-    init: Iterable[Ask],
+    containers: Iterable[ContainerRequests],
+    init: Iterable[ContainerRequests],
     *,
     held: Mapping[str, Held] | None = None,
     infeasible: bool = False,
@@ -104,7 +104,7 @@ def requests_of(
         overhead: Added last.
     """
 
-    def own(one: Ask, resizable: bool) -> Amounts:
+    def own(one: ContainerRequests, resizable: bool) -> Amounts:
         status = held.get(one.name) if held and resizable else None
         found = amounts(one.stated)
         if status is not None and (status.actual or status.allocated):
@@ -164,8 +164,8 @@ def pod_requests(pod: Tree) -> Amounts:
         if each.get("resources") or each.get("allocatedResources")
     }
     return requests_of(
-        map(_ask, spec.get("containers") or ()),
-        map(_ask, spec.get("initContainers") or ()),
+        map(_container, spec.get("containers") or ()),
+        map(_container, spec.get("initContainers") or ()),
         held=held,
         infeasible=bool(held) and _resize_is_infeasible(pod),
         pod_level=dig(spec, "resources", "requests"),
@@ -173,9 +173,9 @@ def pod_requests(pod: Tree) -> Amounts:
     )
 
 
-def _ask(container: Tree) -> Ask:
+def _container(container: Tree) -> ContainerRequests:
     stated = dig(container, "resources", "requests")
-    return Ask(container.get("name", ""), stated, is_sidecar(container))
+    return ContainerRequests(container.get("name", ""), stated, is_sidecar(container))
 
 
 def pod_limits(pod: Tree) -> Amounts:
