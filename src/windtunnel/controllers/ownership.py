@@ -69,6 +69,31 @@ def claim(
     return ours
 
 
+def claim_pods(
+    client: Client,
+    pods: Cache[PodView],
+    namespace: str,
+    metadata: Metadata,
+    owner: Tree,
+    matches: Callable[[Mapping[str, str]], bool],
+) -> list[PodView]:
+    """Return the pods of an owner, having adopted and released what had to be.
+
+    Args:
+        client: Writes the references.
+        pods: All pods, indexed by "owner" and "orphans".
+        namespace: The owner's.
+        metadata: The owner's metadata.
+        owner: The reference that makes a pod the owner's.
+        matches: Whether the owner's selector selects these labels.
+    """
+    found = dict(pods.by("owner", metadata.uid))
+    found.update(pods.by("orphans", namespace))
+    candidates = ((key, pod.metadata) for key, pod in found.items())
+    ours = claim(client, "pods", candidates, owner, metadata.deleting, matches)
+    return [found[key] for key in ours]
+
+
 def _adopt(client: Client, resource: str, key: Key, metadata: Metadata, owner: Tree) -> bool:
     references = [*map(_reference, metadata.owner_references), owner]
     patch = {"metadata": {"uid": metadata.uid, "ownerReferences": references}}

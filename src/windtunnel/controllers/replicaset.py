@@ -17,7 +17,7 @@ from windtunnel.client import Client
 from windtunnel.client.events import Recorder, Subject
 from windtunnel.controllers.controller import unless_zero, write_status
 from windtunnel.controllers.expectations import Expectations
-from windtunnel.controllers.ownership import claim, follow_pods, owner_reference
+from windtunnel.controllers.ownership import claim_pods, follow_pods, owner_reference
 from windtunnel.controllers.pods import (
     AT_ONCE,
     PodControl,
@@ -210,18 +210,14 @@ class ReplicaSets:
         return refusal
 
     def _claim(self, key: Key, replica_set: ReplicaSetView) -> list[PodView]:
-        pods = self._sources.pods
-        found = dict(pods.by("owner", replica_set.metadata.uid))
-        found.update(pods.by("orphans", key.namespace))
-        ours = claim(
+        return claim_pods(
             self._client,
-            "pods",
-            ((pod_key, pod.metadata) for pod_key, pod in found.items()),
+            self._sources.pods,
+            key.namespace,
+            replica_set.metadata,
             owner_reference("apps/v1", "ReplicaSet", replica_set.metadata),
-            replica_set.metadata.deleting,
             selector_of(replica_set.spec.selector).matches,
         )
-        return [found[pod_key] for pod_key in ours]
 
     def _crowd(self, replica_set: ReplicaSetView) -> Counter[str]:
         """Count the family's active pods per node: those of all sets with the same controller."""

@@ -22,7 +22,7 @@ from windtunnel.controllers.job.indexes import INDEX
 from windtunnel.controllers.job.plan import Plan, decide
 from windtunnel.controllers.job.tally import FAILURE_COUNT, FINALIZER, IGNORED_COUNT
 from windtunnel.controllers.job.views import JobStatus, JobView, Uncounted
-from windtunnel.controllers.ownership import claim, follow_pods, owner_reference
+from windtunnel.controllers.ownership import claim_pods, follow_pods, owner_reference
 from windtunnel.controllers.pods import (
     PodControl,
     namespace_is_going,
@@ -217,18 +217,14 @@ class Jobs:
             self._released.add(pod.metadata.uid)
 
     def _claim(self, key: Key, job: JobView) -> list[PodView]:
-        pods = self._sources.pods
-        found = dict(pods.by("owner", job.metadata.uid))
-        found.update(pods.by("orphans", key.namespace))
-        ours = claim(
+        return claim_pods(
             self._client,
-            "pods",
-            ((pod_key, pod.metadata) for pod_key, pod in found.items()),
+            self._sources.pods,
+            key.namespace,
+            job.metadata,
             owner_reference("batch/v1", "Job", job.metadata),
-            job.metadata.deleting,
             selector_of(job.spec.selector).matches,
         )
-        return [found[pod_key] for pod_key in ours]
 
     def _adopters(self, key: Key, pod: PodView) -> Iterable[Key]:
         for job_key, job in self._sources.jobs.by("namespace", key.namespace):
