@@ -12,7 +12,7 @@ from windtunnel.kinds.pod.annotations import validate_pod_annotations, validate_
 from windtunnel.kinds.pod.spec_defaults import default_pod_spec
 from windtunnel.kinds.pod.spec_validation import validate_pod_spec
 from windtunnel.kinds.pod.warnings import pod_warnings
-from windtunnel.kinds.rules.checks import container_cells
+from windtunnel.kinds.rules.checks import container_cells, name_warnings
 from windtunnel.kinds.rules.metadata import validate_annotations, validate_labels
 from windtunnel.kinds.served.declared import Declared
 from windtunnel.kinds.served.kind import Context, Rules
@@ -66,6 +66,16 @@ def template_warnings(template: Tree, field: str) -> list[str]:
     """Return the warnings for a template."""
     metadata = template.get("metadata") or {}
     return pod_warnings(template.get("spec") or {}, metadata, f"{field}.", template=True)
+
+
+def replica_warnings(new: Tree, old: Tree | None) -> list[str]:
+    """Warn of the name at a create, and of spec.template whenever it is another one."""
+    template = (new.get("spec") or {}).get("template") or {}
+    if old is None:
+        return name_warnings(new) + template_warnings(template, "spec.template")
+    if template == (old.get("spec") or {}).get("template"):
+        return []
+    return template_warnings(template, "spec.template")
 
 
 def _default(tree: Tree) -> None:

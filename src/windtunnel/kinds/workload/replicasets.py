@@ -10,7 +10,7 @@ from typing import Any, Final
 from windtunnel.kinds.pod.template import (
     default_template,
     drop_disabled,
-    template_warnings,
+    replica_warnings,
     validate_template,
 )
 from windtunnel.kinds.rules import checks
@@ -73,15 +73,6 @@ def _validate_status(new: Tree, _: Tree) -> list[Violation]:
     )
 
 
-def _warnings(new: Tree, old: Tree | None) -> list[str]:
-    template = (new.get("spec") or {}).get("template") or {}
-    if old is None:
-        return checks.name_warnings(new) + template_warnings(template, _TEMPLATE)
-    if template == (old.get("spec") or {}).get("template"):
-        return []
-    return template_warnings(template, _TEMPLATE)
-
-
 def _cells(tree: Tree, now: float) -> list[Any]:
     spec, status = tree.get("spec") or {}, tree.get("status") or {}
     return [
@@ -102,7 +93,7 @@ RULES: Final = Rules(
     validate_create=_validate,
     validate_update=_validate_update,
     validate_status=_validate_status,
-    warnings=_warnings,
+    warnings=replica_warnings,
     cells=_cells,
 )
 DECLARATIONS: Final = {"replicasets.apps": Declared(generation="spec", rules=RULES)}
