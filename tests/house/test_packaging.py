@@ -64,9 +64,8 @@ def test_every_folder_with_data_is_packaged() -> None:
     patterns = project["tool"]["setuptools"]["package-data"]["windtunnel"]
     package = ROOT / "src" / "windtunnel"
     covered = {path for pattern in patterns for path in package.glob(pattern)}
-    data = {
-        path for path in package.rglob("*") if path.is_file() and path.suffix not in {".py", ".pyc"}
-    }
+    code = {".py", ".pyc", ".pyi", ".proto"}
+    data = {path for path in package.rglob("*") if path.is_file() and path.suffix not in code}
 
     assert sorted(str(path.relative_to(package)) for path in data - covered) == []
 
