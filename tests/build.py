@@ -15,7 +15,7 @@ READER = PodReader()
 
 
 def node_tree(name: str = "a", *, labels: dict[str, str] | None = None, **kept: Any) -> Tree:
-    """A node of 8 GPUs, 96 cpu and 768 GiB; ``kept``: taints, allocatable, images and so on."""
+    """A node of 8 GPUs, 96 cpu and 768 GiB; ``kept``: taints, allocatable, images, features …."""
     allocatable = {"cpu": "96", "memory": "768Gi", GPU: "8", "pods": "110"}
     allocatable |= kept.get("allocatable", {})
     return {
@@ -26,7 +26,11 @@ def node_tree(name: str = "a", *, labels: dict[str, str] | None = None, **kept: 
             "unschedulable": kept.get("unschedulable", False),
             "taints": kept.get("taints", []),
         },
-        "status": {"allocatable": allocatable, "images": kept.get("images", [])},
+        "status": {
+            "allocatable": allocatable,
+            "images": kept.get("images", []),
+            "declaredFeatures": kept.get("features", []),
+        },
     }
 
 

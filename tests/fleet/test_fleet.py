@@ -150,10 +150,10 @@ def test_a_question_about_other_nodes_is_a_trial() -> None:
         made.put_node(node("c", images=[{"names": ["i"], "sizeBytes": 7}]))
         made.remove_node("a")
         assert list(made.names) == ["b", "c"]
-        assert made.images.of("i") == (7, ("c",))
+        assert made.images.of("i") == (7, {"c": 1})
     assert list(made.names) == ["a", "b"]
     assert used(made) == [2, 0]
-    assert made.images.of("i") == (0, ())
+    assert made.images.of("i") == (0, {})
     made.check()
 
 

@@ -14,11 +14,11 @@ def test_a_node_comes_changes_and_goes() -> None:
     assert made.put(node("a"))
     assert not made.put(node("a", images=IMAGES))
     assert made.facts["a"].images == (("i", 7),)
-    assert made.images.of("i") == (7, ("a",))
+    assert made.images.of("i") == (7, {"a": 1})
 
     made.remove("a")
 
-    assert (made.names(), dict(made.facts), made.images.of("i")) == ([], {}, (0, ()))
+    assert (made.names(), dict(made.facts), made.images.of("i")) == ([], {}, (0, {}))
 
 
 def test_a_copy_goes_its_own_way() -> None:
@@ -30,4 +30,4 @@ def test_a_copy_goes_its_own_way() -> None:
     other.remove("a")
 
     assert (made.names(), other.names()) == (["a"], ["b"])
-    assert (made.images.of("i"), other.images.of("i")) == ((7, ("a",)), (0, ()))
+    assert (made.images.of("i"), other.images.of("i")) == ((7, {"a": 1}), (0, {}))

@@ -7,9 +7,7 @@ import pytest
 from windtunnel.placement import PLUGINS, POINTS, make_rules
 from windtunnel.placement.rules.resource_fit import ResourceFit
 
-NOT_JUDGED = {
-    "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "NodeDeclaredFeatures",
-}  # fmt: skip
+NOT_JUDGED = {"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone"}
 
 
 @pytest.mark.parametrize("name", PLUGINS)

@@ -17,6 +17,7 @@ CASES = {
     "a taint": (node(), node(taints=TAINT), [What.NODE_TAINTS]),
     "opened": (node(unschedulable=True), node(), [What.NODE_TAINTS]),
     "cordoned is no news": (node(), node(unschedulable=True), []),
+    "a feature": (node(), node(features=["F"]), [What.NODE_FEATURES]),
     "all at once, in order": (
         node(),
         node(allocatable=gpus(9), labels={"x": "1"}, taints=TAINT),

@@ -44,6 +44,7 @@ def test_the_default_profile_in_order() -> None:
     assert [one.name for one in profile.rules.filters] == [
         "NodeUnschedulable", "NodeName", "TaintToleration", "NodeAffinity", "NodePorts",
         "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity", "DynamicResources",
+        "NodeDeclaredFeatures",
     ]  # fmt: skip
     assert scores(profile) == DEFAULT_SCORES
     assert profile.post_filters == ("DynamicResources", "DefaultPreemption")

@@ -18,6 +18,7 @@ from windtunnel.fleet.shape import Shape
 from windtunnel.fleet.taints import Taints
 
 Column = TypeVar("Column", Bools, Ints)
+Set = TypeVar("Set", bound=tuple[object, ...])
 
 PODS: Final = 0
 NONZERO_CPU: Final = 1
@@ -39,8 +40,12 @@ class Columns:
         self.taint_sets: list[Taints] = []
         self.taint_set: Ints = np.zeros(0, np.int64)
         """Index into ``taint_sets`` by row."""
+        self.feature_sets: list[tuple[str, ...]] = []
+        self.feature_set: Ints = np.zeros(0, np.int64)
+        """Index into ``feature_sets`` by row."""
         self._kind_ids: dict[bytes, int] = {}
         self._taint_ids: dict[Taints, int] = {}
+        self._feature_ids: dict[tuple[str, ...], int] = {}
 
     def column(self, resource: str) -> int:
         """Return the resource's column, adding one where it is new."""
@@ -61,11 +66,8 @@ class Columns:
         self.capacity[row, places] = list(facts.allocatable.values())
         self.kinds[row] = self._kind(row)
         self.unschedulable[row] = facts.unschedulable
-        known = self._taint_ids.get(facts.taints)
-        if known is None:
-            known = self._taint_ids[facts.taints] = len(self.taint_sets)
-            self.taint_sets.append(facts.taints)
-        self.taint_set[row] = known
+        self.taint_set[row] = _interned(facts.taints, self._taint_ids, self.taint_sets)
+        self.feature_set[row] = _interned(facts.features, self._feature_ids, self.feature_sets)
 
     def vector(self, shape: Shape) -> Ints:
         """Return what one pod of a shape adds to a row."""
@@ -92,7 +94,17 @@ class Columns:
 
         self.capacity, self.load = moved(self.capacity), moved(self.load)
         self.unschedulable, self.taint_set = moved(self.unschedulable), moved(self.taint_set)
+        self.feature_set = moved(self.feature_set)
         self.kinds = [self.kinds[source] if source >= 0 else -1 for source in sources.tolist()]
 
     def _kind(self, row: int) -> int:
         return self._kind_ids.setdefault(self.capacity[row].tobytes(), len(self._kind_ids))
+
+
+def _interned(one: Set, ids: dict[Set, int], ever: list[Set]) -> int:
+    """Return the number of a set, giving it one where it is new."""
+    known = ids.get(one)
+    if known is None:
+        known = ids[one] = len(ever)
+        ever.append(one)
+    return known

@@ -131,6 +131,17 @@ class Fleet:
         return self._columns.taint_set
 
     @property
+    def feature_sets(self) -> Sequence[tuple[str, ...]]:
+        """All sets of features that nodes have declared."""
+        return self._columns.feature_sets
+
+    @property
+    def feature_set(self) -> Ints:
+        """Index into ``feature_sets`` by row."""
+        self._arrange()
+        return self._columns.feature_set
+
+    @property
     def node_labels(self) -> NodeLabels:
         """Answers questions about labels and names."""
         self._arrange()
@@ -243,6 +254,8 @@ class Fleet:
     def put_node(self, facts: NodeFacts) -> None:
         """Add a node, or learn what it is now."""
         if self.facts.get(facts.name) == facts:
+            if self._trials.steps is None:
+                self.images.touch(facts.name)
             return
         self._keep_nodes()
         came = self._roster.put(facts)
@@ -263,6 +276,11 @@ class Fleet:
         self._touches.everything()
         self._labels = None
         self._disordered = True
+
+    def recount_images(self) -> None:
+        """Count images anew where something changed, as whoever begins a search does."""
+        if self.images.recount():
+            self._touches.everything()
 
     def place(self, pod: PodView, node: str) -> None:
         """Put a pod on a node, or move it there; a pod already there is replaced."""
@@ -413,6 +431,8 @@ class Fleet:
     def _move(self, pod: PodView, node: str, by: int) -> None:
         if pod.shape.host_ports:
             self.ports.move(node, pod.shape.host_ports, by)
+        if self._trials.steps is None:
+            self.images.touch(node)
         row = self._row_of.get(node)
         if row is None:
             return

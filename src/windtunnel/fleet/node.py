@@ -36,6 +36,7 @@ class _Image(Struct, frozen=True, rename="camel"):
 class _Status(Struct, frozen=True, rename="camel"):
     allocatable: dict[str, str | int | float] | None = None
     images: tuple[_Image, ...] | None = None
+    declared_features: tuple[str, ...] | None = None
 
 
 class _Body(Struct, frozen=True):
@@ -60,6 +61,8 @@ class NodeFacts:
     allowed_pods: int = 0
     images: tuple[tuple[str, int], ...] = ()
     """Image name and bytes."""
+    features: tuple[str, ...] = ()
+    """``status.declaredFeatures``: what its kubelet says it can do."""
 
     @property
     def zone(self) -> str:
@@ -85,4 +88,5 @@ def read_node(json: bytes) -> NodeFacts:
             for image in body.status.images or ()
             for name in image.names or ()
         ),
+        features=body.status.declared_features or (),
     )

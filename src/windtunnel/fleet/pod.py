@@ -91,6 +91,7 @@ class PodReader:
             for one in (*(status.container_statuses or ()), *(status.init_container_statuses or ()))
             if one.resources is not None or one.allocated_resources is not None
         }
+        mapped = spec.host_network and spec.host_users is False
         demand = (
             spec.containers,
             spec.init_containers,
@@ -101,6 +102,8 @@ class PodReader:
             spec.tolerations,
             spec.topology_spread_constraints,
             spec.volumes if spec.volumes and any(one.image for one in spec.volumes) else None,
+            mapped,
+            False if mapped else None,
         )
         infeasible = bool(statuses) and any(
             one.type == "PodResizePending" and one.reason == "Infeasible"

@@ -24,6 +24,12 @@ class _Port(Struct, frozen=True, rename="camel"):
     protocol: str = "TCP"
 
 
+class RestartRule(Struct, frozen=True):
+    """What one rule of a container does when it exits."""
+
+    action: str = ""
+
+
 class Container(Struct, frozen=True, rename="camel"):
     """One container, as far as placement cares."""
 
@@ -32,6 +38,7 @@ class Container(Struct, frozen=True, rename="camel"):
     resources: StatedResources | None = None
     ports: tuple[_Port, ...] | None = None
     restart_policy: str = ""
+    restart_policy_rules: tuple[RestartRule, ...] | None = None
 
 
 class ContainerHold(Struct, frozen=True, rename="camel"):
@@ -66,6 +73,8 @@ class Demand(Struct, frozen=True, rename="camel"):
     tolerations: Tolerations | None = None
     topology_spread_constraints: list[dict[str, Any]] | None = None
     volumes: tuple[_Volume, ...] | None = None
+    host_network: bool = False
+    host_users: bool | None = None
 
 
 class _Named(Struct, frozen=True):

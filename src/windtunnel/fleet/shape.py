@@ -134,6 +134,19 @@ class Shape:
         )
 
     @cached_property
+    def features(self) -> frozenset[str]:
+        """What the node's kubelet must have declared that it can do."""
+        demand = self._demand
+        containers = (*(demand.init_containers or ()), *demand.containers)
+        rules = (rule for one in containers for rule in one.restart_policy_rules or ())
+        found = set()
+        if any(rule.action == "RestartAllContainers" for rule in rules):
+            found.add("RestartAllContainersOnContainerExits")
+        if demand.host_network and demand.host_users is False:
+            found.add("UserNamespacesHostNetworkSupport")
+        return frozenset(found)
+
+    @cached_property
     def images(self) -> tuple[str, ...]:
         """Images of all containers and image volumes, with tags."""
         demand = self._demand

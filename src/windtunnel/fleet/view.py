@@ -117,14 +117,22 @@ class FleetView:
             return np.zeros(len(self), np.bool_)
         return self.unschedulable
 
+    def declaring(self, features: frozenset[str]) -> Bools:
+        """Return the rows whose kubelets declare all of ``features``."""
+        having = [features.issubset(one) for one in self._fleet.feature_sets]
+        return np.array(having, np.bool_)[self._fleet.feature_set[self._rows]]
+
     def ports_taken(self, ports: Sequence[HostPort]) -> Bools:
         """Return the rows where one of these host ports is in use."""
         return self.named(list(self._fleet.ports.nodes_in_conflict(ports)))
 
-    def image(self, image: str) -> tuple[int, Bools, int]:
-        """Return an image's bytes, the rows that have it, and how many nodes do."""
-        size, nodes = self._fleet.images.of(image)
-        return size, self.named(nodes), len(nodes)
+    def image(self, image: str) -> tuple[int, Ints]:
+        """Return an image's bytes, and on how many nodes it is, where it is. Shape (rows,)."""
+        size, counts = self._fleet.images.of(image)
+        found = np.zeros(len(self._fleet.names), np.int64)
+        rows = self._fleet.row_of
+        found[[rows[name] for name in counts]] = list(counts.values())
+        return size, found[self._rows]
 
     def count(self, query: PodQuery) -> Ints:
         """Return how many pods of each row a question means."""

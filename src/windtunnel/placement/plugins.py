@@ -20,6 +20,7 @@ from windtunnel.placement.rules.dynamic_resources import DynamicResources
 from windtunnel.placement.rules.image_locality import ImageLocality
 from windtunnel.placement.rules.inter_pod_affinity import InterPodAffinity
 from windtunnel.placement.rules.node_affinity import NodeAffinity
+from windtunnel.placement.rules.node_declared_features import NodeDeclaredFeatures
 from windtunnel.placement.rules.node_name import NodeName
 from windtunnel.placement.rules.node_ports import NodePorts
 from windtunnel.placement.rules.node_unschedulable import NodeUnschedulable
@@ -143,7 +144,7 @@ PLUGINS: Final[Mapping[str, Plugin]] = {
     ),
     "ImageLocality": _rule("score", 1, ImageLocality),
     "DefaultBinder": _elsewhere("bind"),
-    "NodeDeclaredFeatures": _not_judged("preFilter filter"),
+    "NodeDeclaredFeatures": _rule("preFilter filter", 0, NodeDeclaredFeatures),
 }
 """The default plugins, in order."""
 

@@ -20,6 +20,7 @@ class What(Enum):
     NODE_ALLOCATABLE = "node allocatable changed"
     NODE_LABELS = "node labels changed"
     NODE_TAINTS = "node taints changed"
+    NODE_FEATURES = "node declares other features"
     POD_PLACED = "a pod came onto a node"
     POD_LABELS = "a pod's labels changed"
     POD_SHRUNK = "a pod asks for less"
@@ -53,4 +54,6 @@ def node_reliefs(before: NodeFacts, after: NodeFacts) -> list[Relief]:
         told.append(What.NODE_LABELS)
     if before.taints != after.taints or (before.unschedulable and not after.unschedulable):
         told.append(What.NODE_TAINTS)
+    if before.features != after.features:
+        told.append(What.NODE_FEATURES)
     return [Relief(what, node_before=before, node=after) for what in told]

@@ -39,3 +39,21 @@ def test_a_pod_of_more_containers_needs_more_bytes_for_the_same_score() -> None:
     containers = [{"name": "m", "image": "x:1"}, {"name": "n", "image": "y:1"}]
 
     assert ratings(ImageLocality(), pod(containers=containers), made) == [49]
+
+
+def test_what_other_nodes_pull_is_noticed_when_the_node_itself_changes() -> None:
+    many = node("a", images=image("x:1", 1000))
+    made = fleet(many, node("b"))
+    one = pod(containers=[{"name": "main", "image": "x:1"}])
+    made.recount_images()
+    made.put_node(node("b", images=image("x:1", 1000)))
+    made.recount_images()
+
+    assert ratings(ImageLocality(), one, made) == [48, 100]
+
+    before = made.mark()
+    made.put_node(many)  # a heartbeat is enough
+    made.recount_images()
+
+    assert ratings(ImageLocality(), one, made) == [100, 100]
+    assert made.touched_since(before) is None

@@ -1,7 +1,6 @@
 """Nodes that already have a pod's images are preferred, by bytes, spread-weighted.
 
-Source: kube-scheduler v1.36, plugin ImageLocality. One difference is known: the real one counts the
-nodes that have an image anew only for nodes that changed since; here the count is always today's.
+Source: kube-scheduler v1.36, plugin ImageLocality.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ class ImageLocality:
         everywhere = len(view.whole)
         total = np.zeros(len(view), np.int64)
         for image in pod.shape.images:
-            size, present, nodes = view.image(image)
-            if nodes:
-                total += int(size * (nodes / everywhere)) * present
+            size, nodes = view.image(image)
+            if nodes.any():
+                total += (size * (nodes / everywhere)).astype(np.int64)
         most = _MOST_PER_CONTAINER * pod.shape.container_count
         return 100 * (np.clip(total, _LEAST, most) - _LEAST) // (most - _LEAST)

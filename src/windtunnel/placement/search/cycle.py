@@ -68,6 +68,7 @@ class Cycle:
         judgement = case.judgement
         if judgement is None:
             return Decision(pod.key, "", places, gate=case.gate)
+        self.fleet.recount_images()
         judgement.refresh()
         barred = self._barred(pod, judgement) if self.nominations else {}
         if not pod.nominated or pod.nominated not in self.fleet.row_of:
