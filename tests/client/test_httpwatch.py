@@ -61,7 +61,7 @@ class Watching:
         self.changes: list[Change] = []
         path = client.path("configmaps", Key(namespace, ""))
         self._watch = HttpWatch(
-            self.line.dial, client._headers(), path, {}, self.changes.append, self._loop
+            self.line.dial, client._headers, path, {}, self.changes.append, self._loop
         )
         self._watch.start()
 

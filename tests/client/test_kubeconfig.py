@@ -218,10 +218,6 @@ def only_user(**fields: object) -> dict[str, Any]:
 
 READ = {
     "a token": (only_user(token="t"), Connection("https://h", token="t")),
-    "a token file, relative to the kubeconfig": (
-        only_user(tokenFile="token"),
-        Connection("https://h", token="from-file"),
-    ),
     "certificate files, relative to the kubeconfig": (
         only_user(**{"client-certificate": "token", "client-key": "token"}),
         Connection("https://h", certificate=b"from-file\n", key=b"from-file\n"),
@@ -241,6 +237,13 @@ def test_a_connection_is_read_with(
     (tmp_path / "config").write_text(yaml.safe_dump(config))
 
     assert kubeconfig.connection(tmp_path / "config") == want
+
+
+def test_a_token_file_is_named_as_seen_from_the_kubeconfig(tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("from-file\n")
+    (tmp_path / "config").write_text(yaml.safe_dump(only_user(tokenFile="token")))
+
+    assert kubeconfig.connection(tmp_path / "config").token_file == tmp_path / "token"
 
 
 REFUSED = {

@@ -30,6 +30,8 @@ TESTED_ELSEWHERE = {
     "controllers/job/views.py": "values; the tests of their controller decode them",
     "controllers/node/views.py": "values; the tests of their controller decode them",
     "nodes/played/settings.py": "a value without behaviour",
+    "assembly/components.py": "tests/e2e starts agents by it",
+    "cli/agent.py": "tests/assembly/test_agent.py; only its help is ever seen",
     "cli/options.py": "declarations; the help snapshot has them",
     "assembly/cluster.py": "tests/e2e starts it for everything",
     "assembly/serve.py": "tests/e2e starts it for everything",

@@ -19,12 +19,14 @@ LIBRARIES = {
 
 BY_NAME = {
     "apiserver.edge": "asynchronous; a cluster in virtual time must not pay for it",
+    "assembly.agent": "must not pay for what a cluster needs",
     "assembly.serve": "imports the whole house",
     "client.cache": "what controllers keep; a command keeps nothing",
     "client.connection": "how a server is reached",
     "client.event_series": "events of the events.k8s.io form",
     "client.events": "events of the core form",
     "client.http": "does I/O",
+    "client.incluster": "does I/O",
     "client.kubeconfig": "does I/O",
     "home.certificates": "a library for keys",
     "home.files": "writing files that are private",

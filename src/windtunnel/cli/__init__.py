@@ -11,6 +11,10 @@ def main() -> None:
     """Run the command line and leave with its exit code."""
     import sys
 
+    if sys.argv[1:2] == ["agent"] and sys.argv[2:] and not sys.argv[2].startswith("-"):
+        from windtunnel.assembly.agent import run as run_agent
+
+        sys.exit(run_agent(sys.argv[2], sys.argv[3:]))
     try:
         from windtunnel.cli.root import run
 

@@ -28,6 +28,7 @@ VERBS: Final = {
     "nodes": "Add, list and remove pools of GPU nodes.",
     "ledger": "Print the GPU account.",
     "kubectl": "Run kubectl on a cluster.",
+    "agent": "Be one agent of the operator or of a node.",
     "conformance": "Replay recorded answers of the real programs.",
     "demo": "Show the main things in half a minute.",
     "version": "Print the version.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +15,8 @@ class Connection:
     certificate: bytes = b""
     key: bytes = b""
     token: str = ""
+    token_file: Path | None = None
+    """Holds the token where somebody replaces it while the connection lives."""
     tls_server_name: str = ""
     insecure: bool = False
     namespace: str = "default"

@@ -24,6 +24,7 @@ from windtunnel.client.connection import Connection
 from windtunnel.client.httpwatch import PAGE, HttpWatch
 from windtunnel.client.protocol import Deliver, Write
 from windtunnel.client.served import AGGREGATED, Served, read_served
+from windtunnel.client.token_file import TokenFile
 from windtunnel.errors import ClusterError
 from windtunnel.kernel import Loop
 from windtunnel.machinery.errors import ApiError, NotFound, refusal
@@ -65,6 +66,8 @@ class HttpClient:
         self.manager = manager
         self._connection, self._loop, self._timeout = connection, loop, timeout_seconds
         self._tls = tls_context(connection)
+        file = connection.token_file
+        self._token_file = None if file is None else TokenFile(file)
         self._wire: http.client.HTTPConnection | None = None
         self._places: dict[str, tuple[str, bool]] = {}
 
@@ -189,7 +192,7 @@ class HttpClient:
             raise TypeError("a client without a loop cannot watch")
         watch = HttpWatch(
             self._dial,
-            self._headers(),
+            self._headers,
             self.path(resource, Key(namespace, "")),
             {"fieldSelector": field_selector} if field_selector else {},
             deliver,
@@ -247,8 +250,9 @@ class HttpClient:
 
     def _headers(self) -> dict[str, str]:
         headers = {"Accept": "application/json", "User-Agent": f"{self.manager}/windtunnel"}
-        if self._connection.token:
-            headers["Authorization"] = f"Bearer {self._connection.token}"
+        token = self._connection.token if self._token_file is None else self._token_file.read()
+        if token:
+            headers["Authorization"] = f"Bearer {token}"
         return headers
 
     def _written(self) -> dict[str, str]:

@@ -22,6 +22,9 @@ from windtunnel.machinery.tree import Key
 
 Dial = Callable[[float], http.client.HTTPConnection]
 
+Headers = Callable[[], dict[str, str]]
+"""The headers of the next request: a token in them may have been replaced."""
+
 PAGE: Final = 500
 """Objects a page of a list; source: client-go's reflector."""
 STREAM_SECONDS: Final = 300
@@ -77,7 +80,7 @@ class HttpWatch:
     def __init__(
         self,
         dial: Dial,
-        headers: dict[str, str],
+        headers: Headers,
         path: str,
         query: dict[str, str],
         deliver: Deliver,
@@ -200,7 +203,7 @@ class HttpWatch:
         wire.timeout = timeout_seconds
         if wire.sock is not None:
             wire.sock.settimeout(timeout_seconds)
-        wire.request("GET", f"{self._path}?{urlencode(query)}", headers=self._headers)
+        wire.request("GET", f"{self._path}?{urlencode(query)}", headers=self._headers())
         answer = wire.getresponse()
         if answer.status == 410:
             raise _HistoryGone

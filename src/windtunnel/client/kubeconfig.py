@@ -182,14 +182,17 @@ def connection(path: Path, context: str = "") -> Connection:
                 f"context {chosen} in {path} logs in by {way}, which is not known here"
             )
     token = str(user.get("token") or "")
+    token_file = None
     if not token and user.get("tokenFile"):
-        token = _file(path, user["tokenFile"]).decode().strip()
+        _file(path, user["tokenFile"])  # one that cannot be read is refused here
+        token_file = path.parent / user["tokenFile"]
     return Connection(
         server=str(cluster.get("server") or ""),
         ca=_pem(path, cluster, "certificate-authority"),
         certificate=_pem(path, user, "client-certificate"),
         key=_pem(path, user, "client-key"),
         token=token,
+        token_file=token_file,
         tls_server_name=str(cluster.get("tls-server-name") or ""),
         insecure=bool(cluster.get("insecure-skip-tls-verify")),
         namespace=str(link.get("namespace") or "default"),
