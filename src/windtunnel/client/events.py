@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from windtunnel.client.protocol import Client
@@ -43,13 +43,15 @@ class Subject:
     uid: str = ""
     api_version: str = "v1"
     resource_version: str = ""
+    field_path: str = ""
+    """Which part of the object, as ``spec.containers{main}``."""
 
     def to_tree(self) -> Tree:
         """Return the reference, without what is empty."""
         parts = {
             "kind": self.kind, "namespace": self.namespace, "name": self.name,
             "uid": self.uid, "apiVersion": self.api_version,
-            "resourceVersion": self.resource_version,
+            "resourceVersion": self.resource_version, "fieldPath": self.field_path,
         }  # fmt: skip
         return {key: value for key, value in parts.items() if value}
 
@@ -90,10 +92,10 @@ class _Note:
 
 
 class Recorder:
-    """Records events of one component."""
+    """Records events of one component; of one on a node, where ``host`` names it."""
 
-    def __init__(self, client: Client, loop: Loop, component: str) -> None:
-        self._client, self._loop, self.component = client, loop, component
+    def __init__(self, client: Client, loop: Loop, component: str, host: str = "") -> None:
+        self._client, self._loop, self.component, self._host = client, loop, component, host
         self._series: OrderedDict[Any, _Series] = OrderedDict()
         self._written: OrderedDict[Any, _Written] = OrderedDict()
         self._buckets: OrderedDict[Subject, _Bucket] = OrderedDict()
@@ -126,20 +128,26 @@ class Recorder:
         return DONE
 
     def _fold(self, subject: Subject, type_: str, reason: str, message: str, when: float) -> None:
-        """Write an event, or raise the count of the one that says the same."""
-        sort = (subject, type_, reason)
+        """Write an event, or raise the count of the one that says the same.
+
+        What is the same does not depend on the object's version; messages of one sort, and the
+        flood of one object, are counted over all of its parts.
+        """
+        part = replace(subject, resource_version="")
+        whole = replace(part, field_path="")
+        sort = (whole, type_, reason)
         series = self._series.pop(sort, None)
         if series is None or when - series.last > _SIMILAR_SECONDS:
             series = _Series()
         _remember(self._series, sort, series)
         series.last = when
         series.messages[message] = None
-        identity: Any = (sort, message)
+        identity: Any = (part, type_, reason, message)
         if len(series.messages) >= _SIMILAR:
             series.messages.pop(next(iter(series.messages)))
             message, identity = _PREFIX + message, (sort, None)
         known = self._written.get(identity)
-        if not self._let_through(subject, when):
+        if not self._let_through(whole, when):
             return
         if known is not None and self._count_up(known, message, when):
             return
@@ -181,14 +189,14 @@ class Recorder:
             "involvedObject": subject.to_tree(),
             "reason": reason,
             "message": message,
-            "source": {"component": self.component},
+            "source": {"component": self.component} | ({"host": self._host} if self._host else {}),
             "firstTimestamp": time_text(when),
             "lastTimestamp": time_text(when),
             "count": 1,
             "type": type_,
             "eventTime": None,
             "reportingComponent": self.component,
-            "reportingInstance": "",
+            "reportingInstance": self._host,
         }
 
 
