@@ -240,8 +240,9 @@ DEFINITIONS = {
     "rules in CEL are refused while nothing judges by them": (
         {"type": "object", "properties": {"spec": {"type": "object",
          "x-kubernetes-validations": [{"rule": "self.a < 1"}]}}},
-        [f"{ROOT}.properties[spec].x-kubernetes-validations[0].rule: Forbidden: rules in CEL are "
-         "not supported yet; remove them, or the objects they judge would be accepted unjudged"]),
+        [f"{ROOT}.properties[spec].x-kubernetes-validations[0].rule: Forbidden: no rule in "
+         "CEL but self == oldSelf is supported yet; remove it, or the objects it judges would be "
+         "accepted unjudged"]),
 }  # fmt: skip
 
 

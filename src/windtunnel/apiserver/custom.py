@@ -2,7 +2,8 @@
 
 The catalogue follows the definitions in the store: a definition is established right after it is
 written, and one that is deleted takes its objects with it before it goes itself. Versions differ
-in their schema only (conversion strategy ``None``); rules in CEL are refused with the definition.
+in their schema only (conversion strategy ``None``); a definition with a rule in CEL that cannot be
+judged is refused.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ from windtunnel.machinery.schema import (
     Structure,
     from_custom_schema,
     validate_custom,
+    validate_transition,
 )
 from windtunnel.machinery.tree import Key, Tree, dig, encode
+from windtunnel.machinery.violations import Violation
 from windtunnel.store import Store, Version
 
 DEFINITIONS: Final = "customresourcedefinitions.apiextensions.k8s.io"
@@ -93,13 +96,18 @@ def _rules(version: Tree, structure: Callable[[], Structure], *, has_status: boo
         if owned:
             new["metadata"]["managedFields"] = owned
 
+    def validate_update(new: Tree, old: Tree) -> list[Violation]:
+        shape = structure()
+        changed = validate_transition(shape.schema or {}, new, old)
+        return [*validate_custom(shape, new), *changed]
+
     return Rules(
         prepare_create=prepare_create,
         prepare_update=prepare_update,
         prepare_status=prepare_status,
         validate_create=lambda tree: validate_custom(structure(), tree),
-        validate_update=lambda new, old: validate_custom(structure(), new),
-        validate_status=lambda new, old: validate_custom(structure(), new),
+        validate_update=validate_update,
+        validate_status=validate_update,
         selectable=fields,
         cells=cells,
     )

@@ -25,6 +25,7 @@ from windtunnel.machinery.schema.definition import judge_definition
 from windtunnel.machinery.schema.duplicates import duplicate_fields, texts_in_order
 from windtunnel.machinery.schema.models import Models
 from windtunnel.machinery.schema.structure import MISSING, Structure
+from windtunnel.machinery.schema.transitions import validate_transition
 from windtunnel.machinery.schema.validation import validate_custom, validate_schema
 
 __all__ = [
@@ -47,4 +48,5 @@ __all__ = [
     "unreadable",
     "validate_custom",
     "validate_schema",
+    "validate_transition",
 ]

@@ -1,8 +1,8 @@
 """Judge the schema in a CustomResourceDefinition: is it structural, and are its defaults valid.
 
 A structural schema gives every field one type outside of ``allOf``, ``anyOf``, ``oneOf`` and
-``not``, which may only add rules. Rules in CEL are refused until there is something to judge by
-them: a rule that silently never fires would be worse.
+``not``, which may only add rules. Rules in CEL are refused but for the one that ``transitions``
+judges: a rule that silently never fires would be worse.
 
 Source: k8s.io/apiextensions-apiserver, v1.36; recorded answers.
 """
@@ -14,6 +14,7 @@ from typing import Final
 
 from windtunnel.machinery.schema.patterns import go_pattern
 from windtunnel.machinery.schema.structural import completeness, invariants
+from windtunnel.machinery.schema.transitions import RULES, is_followed, is_known
 from windtunnel.machinery.schema.validation import Schema, validate_schema
 from windtunnel.machinery.violations import (
     Violation,
@@ -23,10 +24,9 @@ from windtunnel.machinery.violations import (
     required,
 )
 
-_RULES: Final = "x-kubernetes-validations"
 _NO_CEL: Final = (
-    "rules in CEL are not supported yet; remove them, or the objects they judge would be accepted "
-    "unjudged"
+    "no rule in CEL but self == oldSelf is supported yet; remove it, or the objects it judges "
+    "would be accepted unjudged"
 )
 _TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
 _UNSUPPORTED: Final = (
@@ -58,8 +58,11 @@ def _patterns(schema: Schema, path: str) -> Iterator[Violation]:
         yield from _patterns(part, place)
 
 
-def _words(schema: Schema, path: str) -> Iterator[Violation]:
-    """Judge each part of a schema by itself: which words it uses, and their values."""
+def _words(schema: Schema, path: str, *, followed: bool = True) -> Iterator[Violation]:
+    """Judge each part of a schema by itself: which words it uses, and their values.
+
+    ``followed``: whether a value here has a counterpart in the old object.
+    """
     if schema.get("uniqueItems"):
         yield forbidden(
             f"{path}.uniqueItems",
@@ -84,10 +87,12 @@ def _words(schema: Schema, path: str) -> Iterator[Violation]:
     elif kind and kind not in _TYPES:
         yield not_supported(f"{path}.type", kind, list(_TYPES))
     yield from _list_words(schema, path)
-    for index in range(len(schema.get(_RULES) or ())):
-        yield forbidden(f"{path}.{_RULES}[{index}].rule", _NO_CEL)
+    for index, rule in enumerate(schema.get(RULES) or ()):
+        if not (followed and is_known(rule)):
+            yield forbidden(f"{path}.{RULES}[{index}].rule", _NO_CEL)
     for place, part in _parts(schema, path):
-        yield from _words(part, place)
+        is_item = part is schema.get("items")
+        yield from _words(part, place, followed=followed and (not is_item or is_followed(schema)))
 
 
 def _parts(schema: Schema, path: str) -> Iterator[tuple[str, Schema]]:
