@@ -32,7 +32,7 @@ _FIRST_PAUSE_SECONDS: Final = 0.5
 _LONGEST_PAUSE_SECONDS: Final = 10.0
 
 
-class Part(Protocol):
+class AgentPart(Protocol):
     """Something that runs on the loop from ``start`` to ``stop``."""
 
     def start(self) -> None:
@@ -152,7 +152,7 @@ def run(name: str, arguments: Sequence[str], environment: Mapping[str, str] | No
 
 
 def _live(
-    make: Callable[[Berth], Part], name: str, arguments: Sequence[str], settings: Mapping[str, str]
+    make: Callable[[Berth], AgentPart], name: str, arguments: Sequence[str], settings: Mapping[str, str]
 ) -> int:
     clock = WallClock()
     log = Log(_write, lambda: micro_time_text(clock.now()))
@@ -169,7 +169,7 @@ def _live(
     def lost(error: Exception) -> None:
         log.warning(name, "waits for the API server", why=error)
 
-    def begin() -> Part:
+    def begin() -> AgentPart:
         part = make(berth)
         try:
             part.start()

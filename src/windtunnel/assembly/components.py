@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from windtunnel.assembly.agent import Berth, Part
+from windtunnel.assembly.agent import Berth, AgentPart
 
-PARTS: Final[dict[str, Callable[[Berth], Part]]] = {}
+PARTS: Final[dict[str, Callable[[Berth], AgentPart]]] = {}
 
 PROGRAMS: Final[dict[str, Callable[[Sequence[str], Mapping[str, str]], int]]] = {}
 """(what follows the name on the command line, the environment) -> exit code"""

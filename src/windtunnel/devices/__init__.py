@@ -1,38 +1,126 @@
-"""What GPUs are: the catalogue of models, the document that describes a pool, the account of them.
+"""What GPUs are: the catalogue of models, the documents that describe them, the account of them.
 
 Nouns and pure functions only; who writes them to a cluster lives in ``gpu`` and ``nodes``.
 """
 
 from windtunnel.devices.catalogue import GPU, GpuModel, find_model, models
+from windtunnel.devices.cluster_topology import (
+    MOCK,
+    TOPOLOGY_KEY,
+    ClusterTopology,
+    Pool,
+    parse_cluster_topology,
+    parse_pools,
+    resolve,
+    topology_text,
+)
+from windtunnel.devices.documents import load_yaml
 from windtunnel.devices.ledger import Ledger, NodeAccount, limit_of, take_ledger
+from windtunnel.devices.mig import instance_id
+from windtunnel.devices.node_topology import (
+    FREE,
+    NOBODY,
+    NODE_NAME_LABEL,
+    NODE_TOPOLOGY_LABEL,
+    AllocatedBy,
+    GpuStatus,
+    NodeTopology,
+    PodUsage,
+    Span,
+    TopologyGpu,
+    gpu_id,
+    node_config_map_name,
+    node_topology_text,
+    parse_node_topology,
+)
+from windtunnel.devices.numa import Distances, Numa, split_gpus
 from windtunnel.devices.pools import (
     PLAYED,
     POOL_LABEL,
     POOL_NAMESPACE,
     GpuPool,
+    OtherDevice,
     config_map_name,
     is_pool_config_map,
-    parse_pools,
     pool_document,
     pool_of,
 )
+from windtunnel.devices.product import label_value
+from windtunnel.devices.profiles import (
+    PROFILE_KEY,
+    GpuShape,
+    merged,
+    profile_config_map_name,
+    profile_of_config_map,
+)
+from windtunnel.devices.usage import (
+    FRACTION,
+    POD_GROUP,
+    UTILIZATION,
+    WORKLOAD_KIND,
+    drawn,
+    gpu_load,
+    pod_usage,
+    workload_of_kind,
+)
 
 __all__ = [
+    "FRACTION",
+    "FREE",
     "GPU",
+    "MOCK",
+    "NOBODY",
+    "NODE_NAME_LABEL",
+    "NODE_TOPOLOGY_LABEL",
     "PLAYED",
+    "POD_GROUP",
     "POOL_LABEL",
     "POOL_NAMESPACE",
+    "PROFILE_KEY",
+    "TOPOLOGY_KEY",
+    "UTILIZATION",
+    "WORKLOAD_KIND",
+    "AllocatedBy",
+    "ClusterTopology",
+    "Distances",
     "GpuModel",
     "GpuPool",
+    "GpuShape",
+    "GpuStatus",
     "Ledger",
     "NodeAccount",
+    "NodeTopology",
+    "Numa",
+    "OtherDevice",
+    "PodUsage",
+    "Pool",
+    "Span",
+    "TopologyGpu",
     "config_map_name",
+    "drawn",
     "find_model",
+    "gpu_id",
+    "gpu_load",
+    "instance_id",
     "is_pool_config_map",
+    "label_value",
     "limit_of",
+    "load_yaml",
+    "merged",
     "models",
+    "node_config_map_name",
+    "node_topology_text",
+    "parse_cluster_topology",
+    "parse_node_topology",
     "parse_pools",
+    "pod_usage",
     "pool_document",
     "pool_of",
+    "profile_config_map_name",
+    "profile_of_config_map",
+    "resolve",
+    "split_gpus",
     "take_ledger",
+    "topology_text",
+    "workload_of_kind",
 ]

@@ -1,8 +1,8 @@
-"""A pool of GPU nodes as a document: the same shape as the operator's ``topology`` ConfigMap.
+"""A pool of GPU nodes in the older form, and the ConfigMap of a pool that a command adds.
 
 Pools that commands add live in a ConfigMap of their own, ``topology-pool-<pool>``, because helm
-owns ``topology``. Only the document lives here; who makes nodes of it is ``nodes.orders``,
-who writes the capacity is ``gpu.capacity``.
+owns ``topology``; they are read like it (``cluster_topology``). Who makes nodes of one is
+``nodes.orders``, who writes their capacity ``gpu.kwok_device_plugin``.
 
 Source: fake-gpu-operator 0.2, the legacy form of ``topology.yml``.
 """
@@ -71,11 +71,6 @@ class GpuPool(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_de
         return labels
 
 
-class _Document(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    node_pools: dict[str, GpuPool] = {}
-    node_pool_label_key: str = POOL_LABEL
-
-
 def pool_of(node: Tree) -> str:
     """Return the name of the pool a node belongs to, or ""."""
     return str(dig(node, "metadata", "labels", POOL_LABEL) or "")
@@ -107,18 +102,3 @@ def pool_document(name: str, pool: GpuPool) -> Tree:
         },
         "data": {_KEY: yaml.safe_dump(document, sort_keys=False)},
     }
-
-
-def parse_pools(config_map: Tree) -> dict[str, GpuPool]:
-    """Return the pools that a ConfigMap describes, by name.
-
-    Raises:
-        ValueError: the document is missing or not of this shape.
-    """
-    text = (config_map.get("data") or {}).get(_KEY)
-    if text is None:
-        raise ValueError(f'topology configmap missing key "{_KEY}"')
-    try:
-        return msgspec.convert(yaml.safe_load(text), type=_Document).node_pools
-    except (yaml.YAMLError, msgspec.ValidationError) as error:
-        raise ValueError(f"{_KEY}: {error}") from error
