@@ -117,15 +117,25 @@ def real_kubectl() -> Path:
 
 
 Kubectl = Callable[..., str]
+Helm = Callable[..., str]
 
 
 @pytest.fixture
 def kubectl(home: Home, real_kubectl: Path) -> Kubectl:
     """Run the real kubectl on the home's current context; returns what it prints."""
+    return _runner(home, real_kubectl)
 
+
+@pytest.fixture
+def helm(home: Home) -> Helm:
+    """Run the real helm on the home's current context; returns what it prints."""
+    return _runner(home, programs.helm())
+
+
+def _runner(home: Home, program: Path) -> Callable[..., str]:
     def run(*arguments: str, stdin: str = "", code: int = 0) -> str:
         done = subprocess.run(
-            [str(real_kubectl), *arguments],
+            [str(program), *arguments],
             env=home.environment,
             cwd=home.path,
             input=stdin,

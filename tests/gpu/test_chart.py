@@ -1,0 +1,127 @@
+"""The chart under the real helm: as it was rendered ahead, and with values that hurt."""
+
+import importlib.util
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.e2e import programs
+
+from windtunnel.gpu.chart import CHART
+from windtunnel.gpu.chart.installation import read_rendered
+
+ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.real
+
+SECTIONS = list(yaml.safe_load((CHART / "values.yaml").read_text()))
+WRONG = {
+    "topology.nodePools.default.gpuCount=four": "gpuCount",
+    "topology.nodePools.default.gpuCount=-1": "gpuCount",
+    "topology.nodePools.default.gpucount=1": "gpucount",
+    "topology.migStrategy=some": "migStrategy",
+    "devicePlugin.enabled=maybe": "devicePlugin",
+    "statusExporter.topologyMaxExportInterval=soon": "topologyMaxExportInterval",
+    "compat=9": "compat",
+}
+PARTS = {
+    "devicePlugin": "device-plugin",
+    "statusUpdater": "status-updater",
+    "topologyServer": "topology-server",
+    "statusExporter": "nvidia-dcgm-exporter",
+    "kwokGpuDevicePlugin": "kwok-gpu-device-plugin",
+    "migFaker": "mig-faker",
+}
+
+
+def template(*values: str) -> subprocess.CompletedProcess[str]:
+    chosen = [word for value in values for word in ("--set", value)]
+    return subprocess.run(
+        [str(programs.helm()), "template", "gpu-operator", str(CHART), *chosen],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def rendered(*values: str) -> list[Any]:
+    done = template(*values)
+    assert done.returncode == 0, done.stderr
+    return [each for each in yaml.safe_load_all(done.stdout) if each]
+
+
+def test_what_up_installs_is_what_helm_renders() -> None:
+    spec = importlib.util.spec_from_file_location("render", ROOT / "charts" / "render.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+    fresh = json.loads(json.dumps(module.render(str(programs.helm()))))
+    packed = read_rendered()
+
+    assert fresh["objects"] == [list(each) for each in packed.objects], "run charts/render.py"
+    assert fresh["release"] == packed.release, "run charts/render.py"
+
+
+@pytest.mark.parametrize(("value", "named"), WRONG.items(), ids=WRONG)
+def test_a_wrong_value_is_refused_by_name(value: str, named: str) -> None:
+    done = template(value)
+
+    assert done.returncode != 0
+    assert f"at '/{value.split('=')[0].split('.')[0]}" in done.stderr
+    assert named in done.stderr
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_section_may_be_null(section: str) -> None:
+    assert rendered(f"{section}=null")
+
+
+@pytest.mark.parametrize(("section", "name"), PARTS.items(), ids=PARTS)
+def test_a_part_that_is_switched_off_leaves_nothing_behind(section: str, name: str) -> None:
+    left = {each["metadata"]["name"] for each in rendered(f"{section}.enabled=false")}
+
+    assert name not in left
+
+
+def test_the_old_version_is_imitated_to_the_letter_where_it_is_asked_for() -> None:
+    def role(*values: str) -> Any:
+        (found,) = [
+            each
+            for each in rendered(*values)
+            if (each["kind"], each["metadata"]["name"]) == ("ClusterRole", "fake-status-updater")
+        ]
+        return found
+
+    ours, old = role(), role("compat=0.2")
+
+    assert [rule for rule in ours["rules"] if rule not in old["rules"]] == [
+        {"apiGroups": [""], "resources": ["events"], "verbs": ["create", "patch"]}
+    ]
+    topology = next(
+        each for each in rendered("compat=0.2") if each["metadata"]["name"] == "topology"
+    )
+    assert yaml.safe_load(topology["data"]["topology.yml"])["compat"] == "0.2"
+
+
+def test_a_profile_of_the_users_takes_the_place_of_a_built_in_one() -> None:
+    own = "customProfiles.h100.device_count=3"
+    profiles = [e for e in rendered(own) if e["metadata"]["name"] == "gpu-profile-h100"]
+
+    assert [yaml.safe_load(each["data"]["profile.yaml"]) for each in profiles] == [
+        {"device_count": 3}
+    ]
+
+
+def test_a_node_whose_pods_cannot_reach_the_api_is_served() -> None:
+    values = ("hostNetwork=true", "apiServer.host=127.0.0.1", "apiServer.port=6443")
+    for each in rendered(*values):
+        if each["kind"] in ("Deployment", "DaemonSet") and each["spec"].get("replicas") != 0:
+            pod = each["spec"]["template"]["spec"]
+            assert pod["hostNetwork"] is True
+            told = {env["name"]: env.get("value") for env in pod["containers"][0]["env"]}
+            assert told["KUBERNETES_SERVICE_HOST"] == "127.0.0.1"
+            assert told["KUBERNETES_SERVICE_PORT"] == "6443"
