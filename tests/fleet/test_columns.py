@@ -11,8 +11,7 @@ from windtunnel.fleet.columns import PODS, Columns
 def columns(*rows: object) -> Columns:
     made = Columns()
     made.rearrange(np.full(len(rows), -1))
-    for row, facts in enumerate(rows):
-        made.set_node(row, facts)  # type: ignore[arg-type]
+    made.set_nodes(dict(enumerate(rows)))  # type: ignore[arg-type]
     return made
 
 

@@ -1,6 +1,6 @@
 """The cluster as arrays, with nested what-if: what scheduler, queues, explain and audit look at."""
 
-from windtunnel.fleet.arrays import Bools, Ints, Rows
+from windtunnel.fleet.arrays import Bools, Ints, Rows, distinct, numbered
 from windtunnel.fleet.fleet import Fleet
 from windtunnel.fleet.node import NodeFacts, read_node
 from windtunnel.fleet.node_terms import ANY_NODE, NodeChoice, NodeTerm, node_terms
@@ -44,7 +44,9 @@ __all__ = [
     "SpreadConstraint",
     "conflict",
     "counts_as_scalar",
+    "distinct",
     "node_terms",
+    "numbered",
     "preferred_node_terms",
     "read_node",
     "spread_constraint",

@@ -7,6 +7,7 @@ that scores read; a column is added when a resource is first named by anyone.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final, TypeVar, cast
 
 import numpy as np
@@ -58,16 +59,24 @@ class Columns:
             self.kinds = [self._kind(row) for row in range(len(self.kinds))]
         return place
 
-    def set_node(self, row: int, facts: NodeFacts) -> None:
-        """Write what one node is."""
-        places = [self.column(name) for name in facts.allocatable]
-        self.capacity[row] = 0
-        self.capacity[row, PODS] = facts.allowed_pods
-        self.capacity[row, places] = list(facts.allocatable.values())
-        self.kinds[row] = self._kind(row)
-        self.unschedulable[row] = facts.unschedulable
-        self.taint_set[row] = _interned(facts.taints, self._taint_ids, self.taint_sets)
-        self.feature_set[row] = _interned(facts.features, self._feature_ids, self.feature_sets)
+    def set_nodes(self, nodes: Mapping[int, NodeFacts]) -> None:
+        """Write what the nodes of some rows are; nodes that name the same resources at once."""
+        alike: dict[tuple[str, ...], list[int]] = {}
+        for row, facts in nodes.items():
+            alike.setdefault(tuple(facts.allocatable), []).append(row)
+            self.unschedulable[row] = facts.unschedulable
+            self.taint_set[row] = _interned(facts.taints, self._taint_ids, self.taint_sets)
+            self.feature_set[row] = _interned(facts.features, self._feature_ids, self.feature_sets)
+        for names, rows in alike.items():
+            places = [PODS, *map(self.column, names)]
+            numbers = [(nodes[row].allowed_pods, *nodes[row].allocatable.values()) for row in rows]
+            self.capacity[rows] = 0
+            self.capacity[np.ix_(rows, places)] = numbers
+        written = self.capacity[list(nodes)].tobytes()
+        width = self.capacity.strides[0]
+        for place, row in enumerate(nodes):
+            state = written[place * width : (place + 1) * width]
+            self.kinds[row] = self._kind_ids.setdefault(state, len(self._kind_ids))
 
     def vector(self, shape: Shape) -> Ints:
         """Return what one pod of a shape adds to a row."""

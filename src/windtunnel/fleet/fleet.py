@@ -263,7 +263,7 @@ class Fleet:
         self._labels = None
         self._disordered = self._disordered or came
         if not self._disordered:
-            self._columns.set_node(self._row_of[facts.name], facts)
+            self._columns.set_nodes({self._row_of[facts.name]: facts})
         else:
             self._rewritten.add(facts.name)
 
@@ -458,13 +458,14 @@ class Fleet:
         sources = np.array([before.get(name, -1) for name in self._names], np.int64)
         self._columns.rearrange(sources)
         self._tally.rearrange(sources)
-        for name in self._rewritten:
-            if name in self._row_of:
-                self._columns.set_node(self._row_of[name], self.facts[name])
+        fresh = [self._names[row] for row in np.flatnonzero(sources < 0).tolist()]
+        rewritten = [name for name in self._rewritten if name in self._row_of]
         self._rewritten.clear()
-        for row in np.flatnonzero(sources < 0).tolist():
-            name = self._names[row]
-            self._columns.set_node(row, self.facts[name])
+        self._columns.set_nodes(
+            {self._row_of[name]: self.facts[name] for name in dict.fromkeys(rewritten + fresh)}
+        )
+        for name in fresh:
+            row = self._row_of[name]
             for pod in self._residents.on(name):
                 self._columns.load[row] += self.vector(pod.shape)
                 self._tally.move(pod, row, 1)

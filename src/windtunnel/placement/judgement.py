@@ -13,7 +13,17 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from windtunnel.fleet import Bools, Fleet, FleetView, Ints, Mark, PodView, Rows
+from windtunnel.fleet import (
+    Bools,
+    Fleet,
+    FleetView,
+    Ints,
+    Mark,
+    PodView,
+    Rows,
+    distinct,
+    numbered,
+)
 from windtunnel.placement.rule import Filter, RowScore
 from windtunnel.placement.verdict import Code, Scope
 
@@ -74,13 +84,13 @@ class Judgement:
         elif not touched:
             return
         elif self._restless:
-            self._judge_resources(np.unique(np.array(touched, np.int64)))
+            self._judge_resources(distinct(np.array(touched, np.int64)))
             self._judge_others()
         elif len(touched) <= _FEW:
             for row in touched if len(touched) == 1 else set(touched):
                 self._look_up(row)
         else:
-            self._judge_resources(np.unique(np.array(touched, np.int64)))
+            self._judge_resources(distinct(np.array(touched, np.int64)))
             self._gather()
         self._mark = self._fleet.mark()
 
@@ -118,9 +128,9 @@ class Judgement:
             if not refused.any():
                 continue
             never = verdict.unresolvable[refused]
-            members = np.unique(never, return_inverse=True)[1]
+            members = numbered(never.astype(np.int64))
             for _, mask in verdict.reasons:
-                members = np.unique(2 * members + mask[refused], return_inverse=True)[1]
+                members = numbered(2 * members + mask[refused])
             places = np.flatnonzero(refused)
             for group in range(int(members.max()) + 1):
                 here = places[members == group]

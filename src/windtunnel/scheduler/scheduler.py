@@ -75,6 +75,8 @@ class Scheduler:
     def _deliver(self, resource: str, change: Change) -> None:
         if change.type == "SYNCED":
             self._unknown.discard(resource)
+            if not self._unknown:
+                self.engine.fleet.view()  # lays all rows out now, not in the first step
         else:
             self.engine.observe(resource, change)
         self._arm()

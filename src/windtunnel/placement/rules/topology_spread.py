@@ -14,7 +14,15 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from windtunnel.fleet import HARD, Bools, FleetView, Ints, PodView, SpreadConstraint
+from windtunnel.fleet import (
+    HARD,
+    Bools,
+    FleetView,
+    Ints,
+    PodView,
+    SpreadConstraint,
+    distinct,
+)
 from windtunnel.machinery.selectors import EVERYTHING
 from windtunnel.placement.relief import Relief, What
 from windtunnel.placement.verdict import GO_ON, NOTHING_TO_DO, Entrance, Scope, Verdict
@@ -72,7 +80,7 @@ class TopologySpread:
             eligible = keyed & _included(one, pod, whole)
             counts = whole.count(one.counted_in(pod.key.namespace))
             totals = column.totals(np.where(eligible, counts, 0))
-            domains = np.unique(column.ids[eligible])
+            domains = distinct(column.ids[eligible])
             # Without any domain nothing is too full; with too few, an empty one is assumed.
             fewest = int(totals[domains].min()) if len(domains) else 2**31 - 1
             if len(domains) and len(domains) < one.min_domains:
@@ -120,7 +128,7 @@ class TopologySpread:
                 size = int(rated.sum())
                 found = view.count(one.counted_in(pod.key.namespace))
             else:
-                size = len(np.unique(own.ids[rated]))
+                size = len(distinct(own.ids[rated] + 1))
                 eligible = keyed & _included(one, pod, whole)
                 found = column.totals(np.where(eligible, counts, 0))[own.ids]
             weight = math.log(size + 2)
