@@ -94,3 +94,30 @@ def test_only_an_earlier_step_wakes() -> None:
     assert woken == []
     loop.call_after(5, lambda: None)
     assert woken == [True]
+
+
+class Interrupted(Loop):
+    """A loop to which another thread posts right after it has taken what was posted."""
+
+    posts = 1
+
+    def _take_posted(self) -> None:
+        super()._take_posted()
+        if self.posts:
+            self.posts -= 1
+            self.post(lambda: None)
+
+
+def test_a_post_at_the_wrong_moment_plays_nothing_that_is_not_due() -> None:
+    loop, played = Interrupted(VirtualClock()), []
+    loop.call_after(10, lambda: played.append("too early"))
+
+    still_due = loop.run_due()
+
+    assert played == []
+    assert still_due
+    assert loop.run_due() is False
+
+
+def test_a_post_at_the_wrong_moment_does_no_harm_to_an_empty_loop() -> None:
+    assert Interrupted(VirtualClock()).run_due() is True

@@ -84,11 +84,7 @@ class Loop:
 
     def next_due(self) -> float | None:
         """Return when the next step is due in seconds since the epoch, or None."""
-        if self._posted:
-            return self.clock.now()
-        while self._heap and not self._heap[0][3].pending:
-            heapq.heappop(self._heap)
-        return self._heap[0][0] if self._heap else None
+        return self.clock.now() if self._posted else self._next_in_heap()
 
     def run_due(self, budget_seconds: float = float("inf")) -> bool:
         """Play due steps, at least one if any is due, until the budget is spent.
@@ -99,9 +95,10 @@ class Loop:
         deadline = time.monotonic() + budget_seconds
         while True:
             self._take_posted()
-            due = self.next_due()
+            # What is posted from here on is not in the heap yet: only the heap says what to play.
+            due = self._next_in_heap()
             if due is None or due > self.clock.now():
-                return False
+                return bool(self._posted)
             ticket = heapq.heappop(self._heap)[3]
             step, ticket._step = ticket._step, None
             if step is not None:
@@ -127,6 +124,11 @@ class Loop:
     def _next_after_posts(self) -> float | None:
         self._take_posted()
         return self.next_due()
+
+    def _next_in_heap(self) -> float | None:
+        while self._heap and not self._heap[0][3].pending:
+            heapq.heappop(self._heap)
+        return self._heap[0][0] if self._heap else None
 
     def _take_posted(self) -> None:
         while self._posted:
