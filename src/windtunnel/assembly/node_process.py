@@ -1,0 +1,113 @@
+"""Keeps the process of the kubelet node running for as long as the cluster does.
+
+The node lives in a process of its own, as it would on a machine of its own: what blocks there
+blocks nobody else, and a kill of it is a reboot of that machine, from which it comes back by itself
+with growing pauses. It never outlives the server.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from windtunnel.kernel import Loop, Ticket
+from windtunnel.telemetry import Log
+
+_FIRST_PAUSE_SECONDS: Final = 0.5
+_LONGEST_PAUSE_SECONDS: Final = 10.0
+_SETTLED_SECONDS: Final = 30.0
+"""Who has lived so long starts with the first pause again."""
+_PATIENCE_SECONDS: Final = 8.0
+"""How long the node may take to end its containers; afterwards it is killed, and they with it."""
+
+
+class NodeProcess:
+    """One process that is started again whenever it ends; a part like any other.
+
+    Args:
+        command: What to run.
+        environment: All that it finds in its environment.
+        output: The file that what it says is added to.
+        loop: Whose steps start it.
+        log: Told when it begins and ends.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        output: Path,
+        loop: Loop,
+        log: Log,
+    ) -> None:
+        self._command, self._environment, self._output = command, environment, output
+        self._loop, self._log = loop, log
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ticket: Ticket | None = None
+        self._pause, self._began = _FIRST_PAUSE_SECONDS, 0.0
+        self._stopped = False
+
+    @property
+    def pid(self) -> int:
+        """Return the id of the process, or 0 while there is none."""
+        return self._process.pid if self._process is not None else 0
+
+    def start(self) -> None:
+        """Start the process soon."""
+        self._ticket = self._loop.call_soon(self._begin)
+
+    def stop(self) -> None:
+        """End the process and wait until it has."""
+        self._stopped = True
+        if self._ticket is not None:
+            self._ticket.cancel()
+        process = self._process
+        if process is None:
+            return
+        process.terminate()
+        try:
+            process.wait(_PATIENCE_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def _begin(self) -> None:
+        self._began = self._loop.clock.now()
+        try:
+            with self._output.open("ab") as output:
+                process = subprocess.Popen(
+                    self._command,
+                    env=self._environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    # Ctrl-C in a terminal is for the server, which ends the node in its turn.
+                    start_new_session=True,
+                )
+        except OSError as error:
+            self._again(f"cannot be started: {error}")
+            return
+        self._process = process
+        self._log.info("node", "started", pid=process.pid)
+        threading.Thread(target=self._watch, args=(process,), daemon=True).start()
+
+    def _watch(self, process: subprocess.Popen[bytes]) -> None:
+        code = process.wait()
+        self._loop.post(lambda: self._ended(code))
+
+    def _ended(self, code: int) -> None:
+        self._process = None
+        how = f"was killed by signal {-code}" if code < 0 else f"ended with code {code}"
+        self._again(f"{how}; what it says is in {self._output}")
+
+    def _again(self, why: str) -> None:
+        if self._stopped:
+            return
+        if self._loop.clock.now() - self._began > _SETTLED_SECONDS:
+            self._pause = _FIRST_PAUSE_SECONDS
+        self._log.warning("node", "starts again", why=why, in_seconds=self._pause)
+        self._ticket = self._loop.call_after(self._pause, self._begin)
+        self._pause = min(self._pause * 2, _LONGEST_PAUSE_SECONDS)
