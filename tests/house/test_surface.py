@@ -28,6 +28,8 @@ BY_NAME = {
     "client.http": "does I/O",
     "client.incluster": "does I/O",
     "client.kubeconfig": "does I/O",
+    "gpu.device_plugin": "speaks gRPC; other agents must not pay for it",
+    "gpu.smi": "a program of its own",
     "home.certificates": "a library for keys",
     "home.files": "writing files that are private",
     "nodes.orders": "imports the trees of played nodes",

@@ -10,9 +10,27 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from windtunnel.assembly.agent import Berth, AgentPart
+from windtunnel.assembly.agent import AgentPart, Berth
 
-PARTS: Final[dict[str, Callable[[Berth], AgentPart]]] = {}
 
-PROGRAMS: Final[dict[str, Callable[[Sequence[str], Mapping[str, str]], int]]] = {}
+def _device_plugin(berth: Berth) -> AgentPart:
+    from windtunnel.gpu.device_plugin import DevicePlugin, read_settings
+
+    settings = read_settings(berth.environment)
+    return DevicePlugin(berth.client("device-plugin"), berth.loop, settings)
+
+
+def _nvidia_smi(arguments: Sequence[str], _: Mapping[str, str]) -> int:
+    from windtunnel.gpu.smi import run
+
+    run(arguments)
+
+
+PARTS: Final[dict[str, Callable[[Berth], AgentPart]]] = {
+    "device-plugin": _device_plugin,
+}
+
+PROGRAMS: Final[dict[str, Callable[[Sequence[str], Mapping[str, str]], int]]] = {
+    "nvidia-smi": _nvidia_smi,
+}
 """(what follows the name on the command line, the environment) -> exit code"""

@@ -284,7 +284,9 @@ function take_gpu(i,    gpu, usage, uid, used, busy, n) {
     for (n = 0; n < N[usage]; n++) {
         uid = usage SUBSEP K[usage, n]
         used += V[uid, "FbUsed"]
-        if (V[uid, "UseKnativeUtilization"] != "true")
+        if (V[uid, "UseKnativeUtilization"] == "true")
+            complain("Error: load follows requests, and no container can ask how many there are")
+        else
             busy += randomly(V[uid, "Utilization", "Min"] + 0, V[uid, "Utilization", "Max"] + 0)
     }
     if (used > memory) used = memory
