@@ -15,7 +15,6 @@ TESTED_ELSEWHERE = {
     "errors.py": "a tree of exceptions without behaviour",
     "client/connection.py": "a value without behaviour",
     "kinds/served/declared.py": "a declaration without behaviour",
-    "fleet/arrays.py": "names of types",
     "fleet/pod_wire.py": "values; tests/fleet/test_pod.py decodes them",
     "store/backend.py": "a protocol without behaviour",
     "store/refusals.py": "exceptions without behaviour",
