@@ -12,6 +12,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[2] / "src" / "windtunnel"
 
 LIBRARIES = {
+    "wire": "each module is a protocol: wire.deviceplugin_pb2",
     "machinery": "each module is a namespace of its own: names.dns_label, quantity.parse",
     "kinds": "each module is a kind or a rule of kinds, named after it",
 }
