@@ -12,8 +12,11 @@ import msgspec
 from windtunnel.errors import UsageError
 from windtunnel.nodes import PoolOrder
 
-PARTS: Final = ("scheduler", "controllers", "nodes")
-"""What ``without`` may leave out, so that the real one can take its place."""
+PARTS: Final = ("scheduler", "controllers", "nodes", "kubelet")
+"""What ``without`` may leave out, so that the real one can take its place.
+
+``nodes`` are all nodes, played ones and the kubelet's.
+"""
 
 PREFERRED_PORT: Final = 6443
 """Taken when it is free and no port was asked for; source: kubeadm's default."""
@@ -47,12 +50,14 @@ class Settings:
     ephemeral: bool = False
     """Keep everything in memory only."""
     without: frozenset[str] = frozenset()
+    operator: bool = True
+    """Install the fake GPU operator's release when the cluster is new."""
     token_file: Path | None = None
     """Lines of ``token,name,uid,"group1,group2"``."""
     pools: tuple[PoolOrder, ...] = ()
     """Pools of nodes that are there from the start."""
-    flags: tuple[tuple[str, str, str], ...] = ()
-    """(part, flag, value): flags of the real programs that our parts know, too."""
+    controller_args: tuple[tuple[str, str], ...] = ()
+    """(name, value): flags of kube-controller-manager that our controllers know, too."""
     home: Path | None = None
     """The folder of all state folders; None: the user's."""
 
@@ -68,9 +73,16 @@ class Settings:
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice:
             raise UsageError(f"pool {twice} is given twice")
-        for part, _, _ in self.flags:
-            if part not in ("controllers", "nodes"):
-                raise UsageError(f"part {part} has no flags; controllers and nodes have")
+
+    @property
+    def has_kubelet(self) -> bool:
+        """Whether there is a node that runs containers."""
+        return not self.without & {"nodes", "kubelet"}
+
+    @property
+    def has_operator(self) -> bool:
+        """Whether the operator is to be installed; without a node, its pods would never run."""
+        return self.operator and self.has_kubelet
 
 
 def parse_flag(text: str) -> tuple[str, str, str]:
