@@ -11,7 +11,7 @@ from cryptography import x509
 from cryptography.x509.oid import NameOID
 
 from windtunnel.errors import DataError
-from windtunnel.home.certificates import RENEW_BEFORE, VALID, provide
+from windtunnel.home.certificates import RENEW_BEFORE, VALID, provide, provide_node
 
 NOW = 1_790_000_000.0
 
@@ -107,3 +107,31 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 
     with pytest.raises(DataError, match=r"cannot keep certificates in .*pki"):
         provide(tmp_path / "file" / "pki", NOW, "10.96.0.1")
+
+
+def test_a_node_is_a_node_to_the_server_and_known_by_its_name(tmp_path: Path) -> None:
+    made = provide(tmp_path, NOW, "10.96.0.1")
+
+    node = provide_node(made, NOW, "node-0")
+
+    client = x509.load_pem_x509_certificate(node.client.read_bytes())
+    assert client.subject.rfc4514_string() == "CN=system:node:node-0,O=system:nodes"
+    serving = x509.load_pem_x509_certificate(node.serving.read_bytes())
+    names = serving.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert names.get_values_for_type(x509.DNSName) == ["node-0", "localhost"]
+    assert ipaddress.ip_address("127.0.0.1") in names.get_values_for_type(x509.IPAddress)
+    ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(node.serving, node.serving_key)
+    before = contents(tmp_path)
+    provide_node(made, NOW + 1, "node-0")
+    assert contents(tmp_path) == before
+
+
+def test_a_cluster_of_before_gets_what_it_lacks_and_keeps_the_rest(tmp_path: Path) -> None:
+    made = provide(tmp_path, NOW, "10.96.0.1")
+    before = contents(tmp_path)
+    made.kubelet_client.unlink()
+
+    provide(tmp_path, NOW, "10.96.0.1")
+
+    changed = {name for name, content in contents(tmp_path).items() if content != before[name]}
+    assert changed == {"kubelet-client.crt", "kubelet-client.key"}

@@ -32,6 +32,7 @@ from windtunnel.apiserver.routes import Route, parse
 from windtunnel.apiserver.subresources.binding import Binding
 from windtunnel.apiserver.subresources.evicting import Evicting
 from windtunnel.apiserver.subresources.node_calls import NODE_CALLS, NodeCalls
+from windtunnel.apiserver.subresources.proxying import Proxying
 from windtunnel.apiserver.subresources.scaling import Scaling
 from windtunnel.apiserver.verbs.deleting import Deleting
 from windtunnel.apiserver.verbs.dispatch import Verbs
@@ -121,12 +122,13 @@ class Core:
             self.objects, self.reading, self.watching, self.writing, self.patching, self.deleting
         )
         scaling = Scaling(self.objects, self.reading, self.writing, self.patching, self.customs)
-        node_calls = NodeCalls(self.objects, self.reading)
+        node_calls = NodeCalls(self.objects, self.reading, self._authorizer)
         self._subresources: Mapping[str, Handle] = {
             "scale": scaling.handle,
             "binding": self.binding.handle,
             "eviction": self.evicting.handle,
             "token": TokenRequests(self.objects, self.reading, signer).handle,
+            "proxy": Proxying(self.objects).handle,
             **dict.fromkeys(NODE_CALLS, node_calls.handle),
         }
         reviews = Reviews(self.authenticator, self._authorizer)

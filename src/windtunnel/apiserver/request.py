@@ -1,7 +1,8 @@
-"""What goes into the core and what comes out: requests, and the three sorts of outcome.
+"""What goes into the core and what comes out: requests, and the four sorts of outcome.
 
 An outcome is an ``Answer`` (send it when its revision is durable), a ``Stream`` (a watch: open it,
-send its frames, each when durable) or an ``Ask`` (make this call outside, put the reply into
+send its frames, each when durable), a ``Relay`` (pass the request on to a node or a pod, and what
+comes back as it comes) or an ``Ask`` (make this call outside, put the reply into
 ``request.answers`` and handle the same request again). A replay makes the same object, because all
 that is minted on the way (uid, name suffix, time) is kept in ``request.memo``.
 """
@@ -13,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from windtunnel.machinery.admission import Ask, Reply, User
+from windtunnel.machinery.errors import ApiError
 
 BODY_LIMIT: Final = 3_145_728
 """A longer body is refused once it is known who asks; the edge hands over at most a byte more."""
@@ -90,4 +92,35 @@ class Stream(Protocol):
         """Deliver nothing any more; harmless when closed."""
 
 
-Outcome = Answer | Ask | Stream
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a relay goes."""
+
+    host: str
+    port: int
+    secure: bool
+    """By TLS, with the certificate by which kubelets know the API server."""
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relay:
+    """A request that has been admitted and goes on to a node or a pod."""
+
+    place: Place
+    target: str
+    """Path and query as they go on the wire."""
+    upgrade: bool
+    """What follows is no HTTP: the two connections are joined."""
+    unreachable: Callable[[str], ApiError]
+    """Makes the refusal from what went wrong on the way there."""
+    refused: Callable[[int, str], ApiError] | None = None
+    """Makes the refusal from an error's status and text; None: it is passed on as it came."""
+    content_type: str = ""
+    """What the answer is, whatever the other side calls it; "": as it says."""
+
+
+Outcome = Answer | Ask | Stream | Relay

@@ -30,6 +30,8 @@ class Route:
     """The plural, without group."""
     name: str = ""
     subresource: str = ""
+    rest: str = ""
+    """What follows the subresource, with its slash: the path behind a proxy."""
     malformed: bool = False
     """The path has empty parts: nothing is ever served there."""
 
@@ -94,4 +96,7 @@ def parse(method: str, path: str, query: Sequence[tuple[str, str]] = ()) -> Rout
             name = name_selected(_value(query, "fieldSelector")) if verb != "get" else ""
     elif method == "DELETE":
         verb = "delete" if name else "deletecollection"
-    return Route(path, verb, True, group, version, namespace, resource, name, subresource)
+    rest = ""
+    if len(tail) > 3:
+        rest = "/" + "/".join(tail[3:]) + ("/" if path.endswith("/") else "")
+    return Route(path, verb, True, group, version, namespace, resource, name, subresource, rest)

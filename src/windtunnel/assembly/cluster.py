@@ -86,8 +86,12 @@ class Cluster:
         starting: asyncio.Task[None] | None = None
         try:
             self._furnish(self._client(server, "windtunnel"))
+            keyring = self._keyring
             tls = Certificates(
-                self._keyring.server, self._keyring.server_key, self._keyring.authority
+                keyring.server,
+                keyring.server_key,
+                keyring.authority,
+                kubelet_client=(keyring.kubelet_client, keyring.kubelet_client_key),
             )
             address, port = await server.start(listener, tls)
             if self._storage is not None:

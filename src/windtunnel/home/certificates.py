@@ -1,30 +1,31 @@
-"""The cluster's own certificates: one authority, one server, one administrator, one signing key.
+"""The cluster's own certificates: one authority and those whom it signs for.
 
-Elliptic curves, because a key of P-256 is made in a millisecond. What exists is used again, so that
-a kubeconfig outlives a restart; what is missing, unreadable or near its end is made anew. Keys come
-from the system's source of randomness, never from ``kernel.chance``.
+They are the server, the administrator, the server as kubelets know it, a node, and the key that
+signs tokens. What exists is used again, so that a kubeconfig outlives a restart; what is missing,
+unreadable or near its end is made anew.
 """
 
 from __future__ import annotations
 
-import ipaddress
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from cryptography import x509
-from cryptography.exceptions import UnsupportedAlgorithm
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
-
 from windtunnel.errors import DataError
 from windtunnel.home.files import write_private
+from windtunnel.home.signing import (
+    RENEW_BEFORE,
+    VALID,
+    Authority,
+    key_of,
+    key_pem,
+    new_key,
+    public_half,
+)
 
-VALID: Final = timedelta(days=3650)
-RENEW_BEFORE: Final = timedelta(days=30)
-_CLOCK_SKEW: Final = timedelta(hours=1)
+__all__ = ["RENEW_BEFORE", "VALID", "Keyring", "NodeKeys", "provide", "provide_node"]
 
 SERVER_NAMES: Final = (
     "localhost",
@@ -33,8 +34,7 @@ SERVER_NAMES: Final = (
     "kubernetes.default.svc",
     "kubernetes.default.svc.cluster.local",
 )
-
-Key = ec.EllipticCurvePrivateKey
+_MASTERS: Final = "system:masters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,31 @@ class Keyring:
         return self.folder / "admin.key"
 
     @property
+    def kubelet_client(self) -> Path:
+        """Who the API server is when it calls a kubelet: a master too."""
+        return self.folder / "kubelet-client.crt"
+
+    @property
+    def kubelet_client_key(self) -> Path:
+        """The key of the API server when it calls a kubelet."""
+        return self.folder / "kubelet-client.key"
+
+    @property
     def accounts_key(self) -> Path:
         """The key that signs tokens of service accounts."""
         return self.folder / "sa.key"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeKeys:
+    """Paths of the PEM files of one node."""
+
+    client: Path
+    """Who the node is to the API server: user ``system:node:NAME`` in group ``system:nodes``."""
+    client_key: Path
+    serving: Path
+    """By what it is known to those who call its kubelet."""
+    serving_key: Path
 
 
 def provide(folder: Path, now: float, service_address: str) -> Keyring:
@@ -88,11 +110,13 @@ def provide(folder: Path, now: float, service_address: str) -> Keyring:
     keyring, moment = Keyring(folder), datetime.fromtimestamp(now, UTC)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _usable(keyring, moment):
-            _make(keyring, moment, service_address)
+        authority = Authority.read(keyring.authority)
+        if authority is None or not authority.lasts(moment):
+            authority = _renew(keyring, moment)
+        _certify(keyring, authority, moment, service_address)
         if not keyring.accounts_key.exists():
-            write_private(keyring.accounts_key, _key_pem(_key()))
-        elif _public(keyring.accounts_key) is None:
+            write_private(keyring.accounts_key, key_pem(new_key()))
+        elif public_half(keyring.accounts_key) is None:
             # Made anew, it would void every token that was ever given out.
             raise DataError(
                 f"{keyring.accounts_key} is damaged: put the old one back, or delete it and with "
@@ -103,116 +127,55 @@ def provide(folder: Path, now: float, service_address: str) -> Keyring:
     return keyring
 
 
-def _usable(keyring: Keyring, now: datetime) -> bool:
-    paths = (keyring.authority, keyring.server, keyring.admin)
+def provide_node(
+    keyring: Keyring, now: float, name: str, addresses: Sequence[str] = ("127.0.0.1", "::1")
+) -> NodeKeys:
+    """Return the certificates of a node, making what is missing or near its end.
+
+    Args:
+        keyring: The cluster's, as ``provide`` has returned it.
+        now: Seconds since the epoch.
+        name: The node's.
+        addresses: Those at which its kubelet is called.
+
+    Raises:
+        DataError: the folder cannot be written.
+    """
+    moment = datetime.fromtimestamp(now, UTC)
+    client = keyring.folder / f"node-{name}.crt"
+    serving = keyring.folder / f"kubelet-{name}.crt"
+    user, group = f"system:node:{name}", "system:nodes"
     try:
-        found = [x509.load_pem_x509_certificate(path.read_bytes()) for path in paths]
-    except (FileNotFoundError, ValueError):
-        return False
-    pairs = zip(found[1:], (keyring.server_key, keyring.admin_key), strict=True)
-    if any(certificate.public_key() != _public(key) for certificate, key in pairs):
-        return False
-    return all(certificate.not_valid_after_utc - RENEW_BEFORE > now for certificate in found)
+        authority = Authority.read(keyring.authority)
+        if authority is None:
+            raise DataError(f"{keyring.authority} is damaged: start the cluster anew")
+        if not authority.vouches(client, moment):
+            authority.certify(client, moment, user, group)
+        if not authority.vouches(serving, moment):
+            authority.certify(
+                serving, moment, user, group, names=(name, "localhost"), addresses=addresses
+            )
+    except OSError as error:
+        raise DataError(
+            f"cannot keep certificates in {keyring.folder}: {error.strerror}"
+        ) from error
+    return NodeKeys(client, key_of(client), serving, key_of(serving))
 
 
-def _public(path: Path) -> object:
-    """Return the public half of a key; None where there is no key or it is damaged."""
-    try:
-        return serialization.load_pem_private_key(path.read_bytes(), None).public_key()
-    except (FileNotFoundError, ValueError, TypeError, UnsupportedAlgorithm):
-        return None
+def _renew(keyring: Keyring, now: datetime) -> Authority:
+    authority = Authority.make("windtunnel-ca", now)
+    authority.keep(keyring.authority)
+    return authority
 
 
-def _make(keyring: Keyring, now: datetime, service_address: str) -> None:
-    authority_key = _key()
-    authority_name = _name("windtunnel-ca")
-    authority = (
-        _draft(authority_name, authority_name, authority_key, now)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .add_extension(_usage(signs=True), critical=True)
-        .sign(authority_key, hashes.SHA256())
-    )
-    names: list[x509.GeneralName] = [x509.DNSName(name) for name in SERVER_NAMES]
-    names += [
-        x509.IPAddress(ipaddress.ip_address(address))
-        for address in ("127.0.0.1", "::1", service_address)
-    ]
-    server_key, admin_key = _key(), _key()
-    server = (
-        _draft(_name("kube-apiserver"), authority_name, server_key, now)
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .add_extension(_usage(), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(_signed_by(authority_key), critical=False)
-        .sign(authority_key, hashes.SHA256())
-    )
-    admin = (
-        _draft(_name("kubernetes-admin", "system:masters"), authority_name, admin_key, now)
-        .add_extension(_usage(), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.CLIENT_AUTH]), critical=False)
-        .add_extension(_signed_by(authority_key), critical=False)
-        .sign(authority_key, hashes.SHA256())
-    )
-    write_private(keyring.folder / "ca.key", _key_pem(authority_key))
-    write_private(keyring.server_key, _key_pem(server_key))
-    write_private(keyring.admin_key, _key_pem(admin_key))
-    write_private(keyring.server, _pem(server))
-    write_private(keyring.admin, _pem(admin))
-    # Last, so that an authority is never found without what it has signed.
-    write_private(keyring.authority, _pem(authority))
-
-
-def _draft(
-    subject: x509.Name, issuer: x509.Name, key: Key, now: datetime
-) -> x509.CertificateBuilder:
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(issuer)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - _CLOCK_SKEW)
-        .not_valid_after(now + VALID)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-    )
-
-
-def _signed_by(authority_key: Key) -> x509.AuthorityKeyIdentifier:
-    return x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key())
-
-
-def _usage(*, signs: bool = False) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=True,
-        content_commitment=False,
-        key_encipherment=not signs,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=signs,
-        crl_sign=signs,
-        encipher_only=False,
-        decipher_only=False,
-    )
-
-
-def _name(common: str, organisation: str = "") -> x509.Name:
-    parts = [x509.NameAttribute(NameOID.COMMON_NAME, common)]
-    if organisation:
-        parts.insert(0, x509.NameAttribute(NameOID.ORGANIZATION_NAME, organisation))
-    return x509.Name(parts)
-
-
-def _key() -> Key:
-    return ec.generate_private_key(ec.SECP256R1())
-
-
-def _pem(certificate: x509.Certificate) -> bytes:
-    return certificate.public_bytes(serialization.Encoding.PEM)
-
-
-def _key_pem(key: Key) -> bytes:
-    return key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
+def _certify(keyring: Keyring, authority: Authority, now: datetime, service_address: str) -> None:
+    """Sign what is missing."""
+    if not authority.vouches(keyring.server, now):
+        addresses = ("127.0.0.1", "::1", service_address)
+        authority.certify(
+            keyring.server, now, "kube-apiserver", names=SERVER_NAMES, addresses=addresses
+        )
+    if not authority.vouches(keyring.admin, now):
+        authority.certify(keyring.admin, now, "kubernetes-admin", _MASTERS)
+    if not authority.vouches(keyring.kubelet_client, now):
+        authority.certify(keyring.kubelet_client, now, "kube-apiserver-kubelet-client", _MASTERS)

@@ -20,6 +20,21 @@ def test_masters_may_do_all_and_others_what_is_granted(api: Api) -> None:
     assert not authorizer.decide(NOBODY, Asked("get", "", "pods")).allowed
 
 
+NODE_RIGHTS = {
+    "the status of pods": (Asked("patch", "", "pods", "status", "ns", "p"), True),
+    "their secrets": (Asked("get", "", "secrets", namespace="ns", name="s"), True),
+    "new Deployments": (Asked("create", "apps", "deployments", namespace="ns"), False),
+}
+
+
+@pytest.mark.parametrize(("asked", "allowed"), NODE_RIGHTS.values(), ids=NODE_RIGHTS)
+def test_nodes_do_what_nodes_do(api: Api, asked: Asked, allowed: bool) -> None:
+    authorizer = Authorizer(Rbac(api.store))
+
+    assert authorizer.decide(User("system:node:n1", ("system:nodes",)), asked).allowed == allowed
+    assert not authorizer.decide(User("n1", ("system:nodes",)), asked).allowed
+
+
 def test_any_authenticated_user_may_discover(api: Api) -> None:
     user = User("u", ("system:authenticated",))
 

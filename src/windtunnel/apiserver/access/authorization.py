@@ -1,19 +1,24 @@
-"""Judges requests: masters may do all, everybody else what roles and bindings grant.
+"""Judges requests: masters may do all, nodes what nodes do, the rest what roles and bindings grant.
 
-Also judges what is granted: nobody may give away rights that they do not hold.
+A node may do what ClusterRole ``system:node`` says to every object there, not only to those of its
+own pods. Also judges what is granted: nobody may give away rights that they do not hold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import product
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from windtunnel.apiserver.access.authentication import MASTERS
-from windtunnel.apiserver.access.rbac import GROUP, Asked, Rbac, Rule, quoted
+from windtunnel.apiserver.access.rbac import GROUP, Asked, Rbac, Rule, covers, quoted
 from windtunnel.apiserver.routes import Route
 from windtunnel.machinery.admission import User
 from windtunnel.machinery.errors import Forbidden, details_of
+
+_NODES: Final = "system:nodes"
+_NODE_PREFIX: Final = "system:node:"
+_NODE_ROLE: Final = "system:node"
 
 
 class Permission(NamedTuple):
@@ -60,6 +65,8 @@ class Authorizer:
         """Judge one request; a refusal's reason names roles that are missing."""
         if MASTERS in user.groups:
             return Permission(True)
+        if self._is_node(user) and any(covers(rule, asked) for rule in self._of_nodes()):
+            return Permission(True)
         grant, missing = self._rbac.find(user, asked)
         if grant is not None:
             return Permission(True, grant.reason())
@@ -80,7 +87,15 @@ class Authorizer:
 
     def held(self, user: User, namespace: str) -> list[Rule]:
         """Return the rules a user holds in a namespace."""
-        return self._rbac.held(user, namespace)
+        own = self._of_nodes() if self._is_node(user) else ()
+        return [*own, *self._rbac.held(user, namespace)]
+
+    @staticmethod
+    def _is_node(user: User) -> bool:
+        return _NODES in user.groups and user.name.startswith(_NODE_PREFIX)
+
+    def _of_nodes(self) -> tuple[Rule, ...]:
+        return self._rbac.rules_of("ClusterRole", "", _NODE_ROLE) or ()
 
     def require_impersonation(self, user: User, wanted: User, asked: Asked) -> None:
         """Refuse to act as somebody else without the right to.

@@ -15,9 +15,10 @@ from urllib.parse import parse_qsl
 from windtunnel.apiserver.edge.answers import Common, Send, send_answer
 from windtunnel.apiserver.edge.asks import Asks
 from windtunnel.apiserver.edge.gate import Gate
-from windtunnel.apiserver.edge.protocol import CERTIFICATE
+from windtunnel.apiserver.edge.protocol import CERTIFICATE, TAKE_OVER
+from windtunnel.apiserver.edge.relays import Relays
 from windtunnel.apiserver.edge.streams import Pump
-from windtunnel.apiserver.request import BODY_LIMIT, Answer, Outcome, Request, Stream
+from windtunnel.apiserver.request import BODY_LIMIT, Answer, Outcome, Relay, Request, Stream
 from windtunnel.kernel import Clock
 from windtunnel.machinery.admission import Ask
 from windtunnel.machinery.errors import ApiError, InternalError, Timeout
@@ -63,6 +64,7 @@ class App:
         self._handle, self._store, self._gate, self._asks = handle, store, gate, asks
         self._crashed = crashed
         self._common = Common(clock)
+        self.relays = Relays(self._common)
         self._pumps: set[Pump] = set()
         self._closing = False
 
@@ -73,18 +75,24 @@ class App:
                 headers = self._common.headers("text/plain; charset=utf-8", ())
                 await send_answer(Answer(400, b"400 Bad Request"), headers, False, send)
                 return
-            await self._answer(_request(scope), receive, send)
+            await self._answer(_request(scope), scope, receive, send)
         except Exception as error:
             self._crashed(error)
             raise
 
-    async def _answer(self, request: Request, receive: Any, send: Send) -> None:
+    async def _answer(self, request: Request, scope: Any, receive: Any, send: Send) -> None:
         try:
             body = await _whole_body(receive)
             if body is None:
                 return
             request.body = body
             outcome = await self._decide(request)
+            if isinstance(outcome, Relay):
+                # What is passed on tells of objects too.
+                await self._gate.passed(self._store.revision)
+                take = scope["state"][TAKE_OVER]
+                await self.relays.run(outcome, request, scope, take, receive, send)
+                return
             if not isinstance(outcome, Answer):
                 await self._stream(outcome, receive, send)
                 return
@@ -101,10 +109,11 @@ class App:
     def end_streams(self) -> None:
         """End all watches, and those to come, so that connections can be closed."""
         self._closing = True
+        self.relays.end()
         for pump in list(self._pumps):
             pump.end()
 
-    async def _decide(self, request: Request) -> Answer | Stream:
+    async def _decide(self, request: Request) -> Answer | Stream | Relay:
         outcome = self._play(request)
         if isinstance(outcome, Answer) and outcome.awaits:
             await self._come(outcome.awaits)

@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 from urllib.parse import urlsplit
 
+from windtunnel.apiserver.edge.dialing import in_words
 from windtunnel.machinery.admission import Ask, Reply
 
 _THREADS: Final = 8
@@ -73,7 +74,7 @@ def call(ask: Ask) -> Reply:
     except TimeoutError:
         return Reply(error="context deadline exceeded", timed_out=True)
     except (OSError, http.client.HTTPException) as error:
-        return Reply(error=_in_words(error, url.hostname or "", url.port or 443))
+        return Reply(error=in_words(error, url.hostname or "", url.port or 443))
 
 
 def _connect(ask: Ask, host: str, port: int | None) -> http.client.HTTPConnection:
@@ -107,14 +108,3 @@ class _NamedHTTPSConnection(http.client.HTTPSConnection):
         """Connect and prove the server's name."""
         plain = socket.create_connection((self.host, self.port), self.timeout)
         self.sock = self._trust.wrap_socket(plain, server_hostname=self._server_name)
-
-
-def _in_words(error: Exception, host: str, port: int) -> str:
-    """Say what went wrong as the real server's HTTP client does, where it has words for it."""
-    if isinstance(error, ConnectionRefusedError):
-        return f"dial tcp {host}:{port}: connect: connection refused"
-    if isinstance(error, socket.gaierror):
-        return f"dial tcp: lookup {host}: no such host"
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return f"tls: failed to verify certificate: {error.verify_message}"
-    return str(error) or type(error).__name__

@@ -1,33 +1,85 @@
-"""uvicorn's HTTP protocol, taught to say who the client's certificate names.
+"""uvicorn's HTTP protocol, taught who the client's certificate names, and to give way.
 
-ASGI has no place for client certificates. The TLS object is known when a connection is made, so
-the names in its verified certificate are put into the state that every request's scope carries.
+ASGI has no place for client certificates, nor for connections that become something else. So what
+is known when a connection is made is put into the state that every request's scope carries: the
+names in its verified certificate, and how the connection is taken over after an upgrade.
 """
 
 from __future__ import annotations
 
 import asyncio
 import ssl
-from typing import Any
+from typing import Any, Final
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from windtunnel.apiserver.edge.dialing import BUFFERED
 
 CERTIFICATE = "certificate"
 """Where ``scope["state"]`` has (common name, organisations), or None."""
 
-_BUFFERED = 64 * 1024
-"""Bytes that may wait in a connection before its sender has to."""
+TAKE_OVER = "take-over"
+"""Where ``scope["state"]`` has the call that takes the connection away from HTTP."""
+
+_EARLY_BYTES: Final = 1024 * 1024
+"""What a client may send after an upgrade that is still being decided on."""
 
 
 class CertificateProtocol(HttpToolsProtocol):
     """HTTP/1.1 on one connection, with the client's certificate in the scope."""
 
+    _early: bytes | None = None
+    """What came after a request to upgrade; None: there is no such request under way."""
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Read the certificate once; all requests of the connection share it."""
         super().connection_made(transport)
         # TLS would buffer half a megabyte for every reader that stands still.
-        transport.set_write_buffer_limits(_BUFFERED)
-        self.app_state = {CERTIFICATE: names_of(transport.get_extra_info("ssl_object"))}
+        transport.set_write_buffer_limits(BUFFERED)
+        self.app_state = {
+            CERTIFICATE: names_of(transport.get_extra_info("ssl_object")),
+            TAKE_OVER: self.take_over,
+        }
+
+    def data_received(self, data: bytes) -> None:
+        """Read requests; keep what follows one that asks for an upgrade."""
+        if self._early is not None:
+            self._early += data
+            if len(self._early) > _EARLY_BYTES:
+                self.transport.abort()
+            return
+        self._unset_keepalive_if_required()
+        try:
+            self.parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            self._early = data[upgrade.args[0] :]
+        except httptools.HttpParserError:
+            self.send_400_response("Invalid HTTP request received.")
+
+    def on_response_complete(self) -> None:
+        """Go on with what came meanwhile: the upgrade was answered, not done."""
+        super().on_response_complete()
+        early, self._early = self._early, None
+        if early and not self.transport.is_closing():
+            self.loop.call_soon(self.data_received, early)
+
+    def take_over(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Give the connection away: from here on it speaks what the client has asked for."""
+        # Whoever answers the request no more has not forgotten it.
+        self.cycle.disconnected = True
+        self._unset_keepalive_if_required()
+        self.connections.discard(self)
+        reader = asyncio.StreamReader(limit=BUFFERED, loop=self.loop)
+        protocol = asyncio.StreamReaderProtocol(reader, loop=self.loop)
+        self.transport.set_protocol(protocol)
+        protocol.connection_made(self.transport)
+        self.flow.resume_reading()
+        if self._early:
+            reader.feed_data(self._early)
+        if self.transport.is_closing():
+            reader.feed_eof()
+        return reader, asyncio.StreamWriter(self.transport, protocol, reader, self.loop)
 
 
 def names_of(tls: ssl.SSLObject | None) -> tuple[str, tuple[str, ...]] | None:

@@ -31,11 +31,15 @@ _KEEP_ALIVE_SECONDS: Final = 180
 
 @dataclass(frozen=True, slots=True)
 class Certificates:
-    """Files of the server's identity and of the authority that signs clients' certificates."""
+    """Files of the server's identity and of the authority that signs clients' certificates.
+
+    ``kubelet_client`` is a certificate and its key: who the server is when it calls a kubelet.
+    """
 
     certificate: Path
     key: Path
     client_authority: Path | None = None
+    kubelet_client: tuple[Path, Path] | None = None
 
 
 class Server:
@@ -70,6 +74,8 @@ class Server:
         self, listener: socket.socket, certificates: Certificates | None = None
     ) -> tuple[str, int]:
         """Begin to accept connections on a bound socket; return its address and port."""
+        if certificates is not None and certificates.kubelet_client is not None:
+            self.app.relays.present(*certificates.kubelet_client)
         self._listening = await self._loop.create_server(
             partial(CertificateProtocol, configured(self.app), self._state, {}),
             sock=listener,
