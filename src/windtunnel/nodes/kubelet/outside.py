@@ -10,16 +10,36 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable
-from typing import Final, TypeVar
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
 
-from windtunnel.kernel import Loop
+from windtunnel.kernel import Loop, Ticket
 
 T = TypeVar("T")
 
 _LIMIT: Final = 128
 """Every container that is stopped holds a thread for its grace; what comes on top waits."""
 _IDLE_SECONDS: Final = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """A course waits so many seconds."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A course asks something that answers in a step: ``ask`` takes whom to tell."""
+
+    ask: Callable[[Callable[[Any], None]], None]
+
+
+Course = Generator[Callable[[], Any] | Pause | Ask, Any, T]
+"""What blocks, written from top to bottom: each ``yield`` gives one thing away and takes its result
+(or its exception); everything between two yields is played in a step."""
 
 
 class Outside:
@@ -65,6 +85,17 @@ class Outside:
             self._threads += 1
         threading.Thread(target=self._serve, name="outside", daemon=True).start()
 
+    def follow(self, course: Course[T], then: Callable[[T | Exception], None]) -> Followed:
+        """Play a course to its end; ``then`` takes what it returns or raises, in a step."""
+        followed = Followed(self, course, then)
+        followed.resume(None)
+        return followed
+
+    @property
+    def loop(self) -> Loop:
+        """Return the loop on which outcomes come back."""
+        return self._loop
+
     def _hand_over(
         self,
         work: Callable[[], T],
@@ -90,3 +121,59 @@ class Outside:
             run()
             with self._lock:
                 self._unfinished -= 1
+
+
+class Followed:
+    """A course that is under way, from the first ``resume`` on."""
+
+    def __init__(self, outside: Outside, course: Course[Any], then: Callable[[Any], None]) -> None:
+        self._outside, self._course, self._then = outside, course, then
+        self._ended = False
+        self._cancelled = False
+        self._pause: Ticket | None = None
+
+    def cancel(self) -> None:
+        """End the course where it stands; what it has given away is not called back.
+
+        Where that is a call that runs, the course ends when the call has: nobody who comes after
+        it meets a call of it that still goes on.
+        """
+        self._cancelled = True
+        if self._pause is not None and self._pause.pending:
+            self._pause.cancel()
+            self._outside.loop.call_soon(lambda: self.resume(None))
+
+    def resume(self, outcome: Any) -> None:
+        """Go on with the outcome of what was given away."""
+        if self._ended:
+            return
+        try:
+            if self._cancelled:
+                self._course.close()
+                raise Cancelled
+            if isinstance(outcome, Exception):
+                given = self._course.throw(outcome)
+            else:
+                given = self._course.send(outcome)
+        except StopIteration as end:
+            self._end(end.value)
+        except Exception as error:
+            self._end(error)
+        else:
+            self._give(given)
+
+    def _give(self, given: Callable[[], Any] | Pause | Ask) -> None:
+        if isinstance(given, Pause):
+            self._pause = self._outside.loop.call_after(given.seconds, lambda: self.resume(None))
+        elif isinstance(given, Ask):
+            given.ask(lambda answer: self.resume(answer))
+        else:
+            self._outside.call(given, self.resume)
+
+    def _end(self, outcome: Any) -> None:
+        self._ended = True
+        self._then(outcome)
+
+
+class Cancelled(Exception):
+    """A course was cancelled before its end."""

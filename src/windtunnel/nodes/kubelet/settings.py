@@ -55,8 +55,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
     backoff_seconds: float = 10.0
     """The first delay of a container that fails again, and of an image that cannot be pulled."""
     max_backoff_seconds: float = 300.0
-    seed: int = 0
-    """Of what is drawn by lot: the jitter of delays."""
 
     @property
     def kubelet_root(self) -> Path:

@@ -1,0 +1,149 @@
+"""Whether a pod that was given its devices fits the node otherwise.
+
+Source: kubelet v1.36. Only the first of all reasons is told. A resource that the node does not list
+is left out of the account, so a pod that names one runs without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from windtunnel.kinds.pod.requests import amounts, base_units, pod_requests
+from windtunnel.machinery.selectors import Requirement, requirement_of_tree
+from windtunnel.machinery.tree import Tree, dig
+from windtunnel.nodes.kubelet.pods.spec import containers
+
+_FIRST: Final[tuple[str, ...]] = ("pods", "cpu", "memory", "ephemeral-storage")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a pod may not run here."""
+
+    reason: str
+    message: str
+
+
+def judge(pod: Tree, node: Tree, others: Iterable[Tree], held: Mapping[str, int]) -> Refusal | None:
+    """Return why the pod may not run on the node; None where it may.
+
+    Args:
+        pod: The pod.
+        node: The node's object, with its allocatable resources.
+        others: Pods that run here already.
+        held: Devices that are given away, by resource: a node lists at least as many.
+    """
+    others = list(others)
+    allocatable = {
+        name: max(amount, held.get(name, 0))
+        for name, amount in base_units_of(dig(node, "status", "allocatable") or {}).items()
+    }
+    return (
+        _shortage(pod, others, allocatable)
+        or _misplaced(pod, node)
+        or _port_taken(pod, others)
+        or _tainted(pod, node)
+    )
+
+
+def base_units_of(listed: Mapping[str, str]) -> dict[str, int]:
+    """Return a resource list in whole numbers: cpu in thousandths, all else in units."""
+    return base_units(amounts(listed))
+
+
+def _shortage(pod: Tree, others: list[Tree], allocatable: Mapping[str, int]) -> Refusal | None:
+    asked = {"pods": 1, **base_units(pod_requests(pod))}
+    used: dict[str, int] = {"pods": len(others)}
+    for other in others:
+        for name, amount in base_units(pod_requests(other)).items():
+            used[name] = used.get(name, 0) + amount
+    names = [name for name in _FIRST if name in asked]
+    names += sorted(set(asked) - set(_FIRST))
+    for name in names:
+        capacity = allocatable.get(name)
+        if capacity is None or not asked[name]:
+            continue
+        if asked[name] > capacity - used.get(name, 0):
+            return Refusal(
+                f"OutOf{name}",
+                f"Node didn't have enough resource: {name}, requested: {asked[name]}, "
+                f"used: {used.get(name, 0)}, capacity: {capacity}",
+            )
+    return None
+
+
+def _predicate(name: str, why: str) -> Refusal:
+    return Refusal(name, f"Predicate {name} failed: {why}")
+
+
+def _misplaced(pod: Tree, node: Tree) -> Refusal | None:
+    labels: dict[str, str] = node["metadata"].get("labels") or {}
+    name = node["metadata"]["name"]
+    selector = pod["spec"].get("nodeSelector") or {}
+    fits = all(labels.get(key) == value for key, value in selector.items())
+    required = dig(
+        pod, "spec", "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution"
+    )
+    if fits and required is not None:
+        fits = any(_matches(term, labels, name) for term in required["nodeSelectorTerms"] or ())
+    if not fits:
+        return _predicate("NodeAffinity", "node(s) didn't match Pod's node affinity/selector")
+    return None
+
+
+def _matches(term: Tree, labels: Mapping[str, str], name: str) -> bool:
+    """A term without any expression matches nothing."""
+    by_label: list[Requirement] = [
+        requirement_of_tree(each) for each in term.get("matchExpressions") or ()
+    ]
+    by_field = [requirement_of_tree(each) for each in term.get("matchFields") or ()]
+    if not by_label and not by_field:
+        return False
+    fields = {"metadata.name": name}
+    return all(each.matches(labels) for each in by_label) and all(
+        each.matches(fields) for each in by_field
+    )
+
+
+def _ports(pod: Tree) -> set[tuple[str, str, int]]:
+    return {
+        (port.get("hostIP") or "0.0.0.0", port.get("protocol") or "TCP", int(port["hostPort"]))
+        for container in containers(pod)
+        for port in container.get("ports") or ()
+        if port.get("hostPort")
+    }
+
+
+def _port_taken(pod: Tree, others: list[Tree]) -> Refusal | None:
+    taken = {port for other in others for port in _ports(other)}
+    for address, protocol, number in _ports(pod):
+        for there, spoken, held in taken:
+            anywhere = "0.0.0.0" in (address, there)
+            if (protocol, number) == (spoken, held) and (anywhere or address == there):
+                return _predicate(
+                    "NodePorts", "node(s) didn't have free ports for the requested pod ports"
+                )
+    return None
+
+
+def _tainted(pod: Tree, node: Tree) -> Refusal | None:
+    """Only what would evict the pod keeps it out; the rest is the scheduler's matter."""
+    tolerations = pod["spec"].get("tolerations") or ()
+    for taint in node["spec"].get("taints") or ():
+        if taint.get("effect") != "NoExecute":
+            continue
+        if not any(_tolerates(each, taint) for each in tolerations):
+            return _predicate("TaintToleration", "node(s) had untolerated taint(s)")
+    return None
+
+
+def _tolerates(toleration: Tree, taint: Tree) -> bool:
+    if toleration.get("effect") not in (None, "", taint.get("effect")):
+        return False
+    if toleration.get("key") not in (None, "", taint.get("key")):
+        return False
+    if toleration.get("operator") == "Exists":
+        return True
+    return (toleration.get("value") or "") == (taint.get("value") or "")

@@ -1,0 +1,386 @@
+"""The kubelet: the part that makes the pods of its node run.
+
+It watches the pods that are bound to its node and gives each a worker of its own. All that it knows
+comes from the API and from the runtime's records, so it may be stopped and made anew at any time:
+containers go on meanwhile, and the new one goes on with them.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, Final
+
+from windtunnel.client import Change, Client
+from windtunnel.client.events import Recorder
+from windtunnel.kernel import Loop
+from windtunnel.machinery.tree import Key, Tree, dig
+from windtunnel.nodes.kubelet.admission import judge
+from windtunnel.nodes.kubelet.environment import Lookup
+from windtunnel.nodes.kubelet.events import PodEvents
+from windtunnel.nodes.kubelet.ground import Devices, Ground, Volumes
+from windtunnel.nodes.kubelet.node.figures import figures
+from windtunnel.nodes.kubelet.node.machine import Machine
+from windtunnel.nodes.kubelet.node.presence import Presence
+from windtunnel.nodes.kubelet.outside import Outside
+from windtunnel.nodes.kubelet.pods.backoff import Backoff
+from windtunnel.nodes.kubelet.pods.files import PodFiles
+from windtunnel.nodes.kubelet.pods.spec import TERMINAL, pod_key, uid_of
+from windtunnel.nodes.kubelet.pods.worker import PodWorker
+from windtunnel.nodes.kubelet.probes.prober import Prober
+from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, ContainerState, Runtime
+from windtunnel.nodes.kubelet.sandboxes import Sandboxes
+from windtunnel.nodes.kubelet.service_variables import Reach, at_its_address, service_variables
+from windtunnel.nodes.kubelet.settings import Settings
+from windtunnel.nodes.kubelet.status.pod_status import rejected_status
+from windtunnel.nodes.kubelet.status.writer import StatusWriter
+
+_IMAGES_SHOWN: Final = 50
+_ORPHAN_SECONDS: Final = 2.0
+_PARTS: Final = 1 << 30
+
+
+def _draw() -> float:
+    return secrets.randbelow(_PARTS) / _PARTS
+
+
+class Kubelet:
+    """One node.
+
+    Args:
+        client: The API server.
+        loop: Whose steps it takes.
+        settings: The node.
+        runtime: Its containers; outlives the kubelet, as ``sandboxes`` does.
+        devices: Who gives devices to containers.
+        volumes: Who provides volumes.
+        sandboxes: The sandboxes of its pods.
+        machine: The machine that it is on.
+        outside: Threads for what blocks.
+        reach: Where services answer; None: at their own address.
+        host_lines: Lines on top for the hosts files of containers.
+        draw: A number from 0 to 1, for the jitter of delays.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        loop: Loop,
+        settings: Settings,
+        *,
+        runtime: Runtime,
+        devices: Devices,
+        volumes: Volumes,
+        sandboxes: Sandboxes,
+        machine: Machine,
+        outside: Outside,
+        reach: Reach | None = None,
+        host_lines: Callable[[], list[str]] = list,
+        draw: Callable[[], float] = _draw,
+    ) -> None:
+        self._client, self._loop, self._settings = client, loop, settings
+        self._devices, self._runtime, self._machine = devices, runtime, machine
+        self._outside, self._reach = outside, reach or at_its_address
+        recorder = Recorder(client, loop, "kubelet", settings.name)
+        self._ground = Ground(
+            client=client,
+            loop=loop,
+            outside=outside,
+            runtime=runtime,
+            devices=devices,
+            volumes=volumes,
+            sandboxes=sandboxes,
+            settings=settings,
+            events=PodEvents(recorder),
+            crashes=Backoff(settings.backoff_seconds, settings.max_backoff_seconds),
+            pulls=Backoff(settings.backoff_seconds, settings.max_backoff_seconds),
+            draw=draw,
+            lookup=self._lookup,
+            host_lines=host_lines,
+            files=PodFiles(settings.kubelet_root),
+        )
+        self._writer = StatusWriter(client, loop, self._written)
+        self._prober = Prober(
+            loop, outside, runtime, self._ground.events, self._address, self._poke, draw
+        )
+        self._images: list[Tree] = []
+        self._presence = Presence(
+            client, loop, settings, machine, recorder, self._figures, lambda: self._images,
+            lambda: bool(getattr(devices, "fresh", False)),
+        )  # fmt: skip
+        self._services: dict[Key, Tree] = {}
+        self._pods: dict[str, Tree] = {}
+        self._uids: dict[Key, str] = {}
+        self._workers: dict[str, PodWorker] = {}
+        self._rejected: set[str] = set()
+        self._synced: set[str] = set()
+        self._stops: list[Callable[[], None]] = []
+        self._running = False
+
+    def start(self) -> None:
+        """Register the node, and make its pods run."""
+        self._running = True
+        self._presence.start()
+        self._look_at_images()
+        self._devices.listen(self._devices_changed)
+        self._stops.append(
+            self._runtime.listen(lambda record: self._loop.post(partial(self._heard, record)))
+        )
+        watch = self._client.watch
+        name = self._settings.name
+        self._stops.append(
+            watch("nodes", self._node_changed, field_selector=f"metadata.name={name}")
+        )
+        self._stops.append(watch("services", self._service_changed))
+        self._stops.append(watch("pods", self._pod_changed, field_selector=f"spec.nodeName={name}"))
+
+    def stop(self) -> None:
+        """Look at nothing any more; containers go on."""
+        self._running = False
+        for stop in self._stops:
+            stop()
+        self._stops.clear()
+        for worker in self._workers.values():
+            worker.stop()
+        self._prober.stop()
+        self._writer.stop()
+        self._presence.stop()
+
+    def pods(self) -> list[Tree]:
+        """Return the pods of the node with their present status; from any thread."""
+        return list(self._pods.values())
+
+    def find(self, namespace: str, pod: str, container: str) -> ContainerRecord | None:
+        """Return the newest container of a pod by name; from any thread."""
+        uid = self._uids.get(Key(namespace, pod))
+        found = [
+            each
+            for each in self._runtime.containers()
+            if each.pod_uid == uid
+            and each.name == container
+            and each.state is not ContainerState.CREATED
+        ]
+        return max(found, key=lambda each: (each.attempt, each.created_at), default=None)
+
+    def active(self) -> list[Tree] | None:
+        """Return the pods whose devices are theirs; None while not all pods are known."""
+        if "pods" not in self._synced:
+            return None
+        return [
+            pod
+            for uid, pod in self._pods.items()
+            if uid not in self._rejected
+            and ((worker := self._workers.get(uid)) is None or worker.active)
+            and (dig(pod, "status", "phase") not in TERMINAL)
+        ]
+
+    def _node_changed(self, change: Change) -> None:
+        if change.type == "SYNCED":
+            return
+        self._presence.seen(None if change.type == "DELETED" else change.tree())
+
+    def _service_changed(self, change: Change) -> None:
+        if change.type == "SYNCED":
+            self._sync("services")
+        elif change.type == "DELETED":
+            self._services.pop(change.key, None)
+        else:
+            self._services[change.key] = change.tree()
+
+    def _sync(self, what: str) -> None:
+        """Begin with the pods when everything that they need is known."""
+        self._synced.add(what)
+        if self._synced == {"services", "pods"}:
+            self._remove_orphans()
+            for pod in list(self._pods.values()):
+                self._soon(self._admit, pod)
+
+    def _pod_changed(self, change: Change) -> None:
+        if change.type == "SYNCED":
+            self._sync("pods")
+            return
+        pod = change.tree()
+        uid = uid_of(pod)
+        if change.type == "DELETED":
+            self._gone(uid, pod)
+            return
+        known = self._uids.get(change.key)
+        if known is not None and known != uid:
+            self._gone(known, self._pods[known])
+        if not self._take(pod):
+            return
+        self._uids[change.key] = uid
+        worker = self._workers.get(uid)
+        if worker is not None:
+            worker.update(pod)
+        elif known != uid and self._synced == {"services", "pods"}:
+            self._soon(self._admit, pod)
+        elif uid in self._rejected:
+            self._soon(self._let_go, pod)
+
+    def _take(self, pod: Tree) -> bool:
+        """Keep a pod as it is now; False where something newer is known already."""
+        uid = uid_of(pod)
+        known = self._pods.get(uid)
+        if known is not None and _version(known) >= _version(pod):
+            return False
+        self._pods[uid] = pod
+        return True
+
+    def _written(self, pod: Tree) -> None:
+        """Take a pod as the API has it after a write of ours."""
+        if self._take(pod):
+            worker = self._workers.get(uid_of(pod))
+            if worker is not None:
+                worker.pod = pod
+
+    def _gone(self, uid: str, pod: Tree) -> None:
+        if uid not in self._pods:
+            return
+        self._pods[uid] = pod
+        if self._uids.get(pod_key(pod)) == uid:
+            del self._uids[pod_key(pod)]
+        self._rejected.discard(uid)
+        self._writer.forget(uid)
+        worker = self._workers.get(uid)
+        if worker is None:
+            self._forget(uid)
+        else:
+            worker.pod = pod
+            worker.removed()
+
+    def _soon(self, step: Callable[[Tree], None], pod: Tree) -> None:
+        """Do what writes outside of the delivery of a change."""
+        self._loop.call_soon(lambda: step(pod) if self._running else None)
+
+    def _admit(self, pod: Tree) -> None:
+        """Ask whether a pod may run here; one that has ended is only put in order."""
+        uid = uid_of(pod)
+        if dig(pod, "status", "phase") in TERMINAL:
+            self._employ(pod)
+            return
+        names = frozenset(
+            each.name
+            for each in self._runtime.containers()
+            if each.pod_uid == uid and each.state is ContainerState.RUNNING
+        )
+        self._devices.admit(pod, partial(self._judged, uid), running=names)
+
+    def _judged(self, uid: str, verdict: Any) -> None:
+        """Take what the devices say, and say whether the rest fits."""
+        pod = self._pods.get(uid)
+        if pod is None or not self._running or uid in self._workers:
+            return
+        refusal = verdict if getattr(verdict, "reason", "") else None
+        node = self._presence.node
+        if refusal is None and node is not None:
+            others = [each for each in self.active() or () if uid_of(each) in self._workers]
+            refusal = judge(pod, node, others, self._devices.in_use())
+        if refusal is None:
+            self._employ(pod)
+            return
+        self._rejected.add(uid)
+        self._ground.events.warning(pod, refusal.reason, refusal.message)
+        now = self._loop.clock.now()
+        self._writer.write(pod, rejected_status(pod, refusal.reason, refusal.message, now))
+
+    def _employ(self, pod: Tree) -> None:
+        uid = uid_of(pod)
+        worker = PodWorker(self._ground, pod, self._prober, self._writer, self._forget)
+        self._workers[uid] = worker
+        worker.visit()
+
+    def _let_go(self, pod: Tree) -> None:
+        """Let the API forget a rejected pod that was deleted."""
+        if pod["metadata"].get("deletionTimestamp"):
+            try:
+                self._client.delete("pods", pod_key(pod), uid=uid_of(pod), grace_seconds=0)
+            except Exception as error:
+                self._loop.report("kubelet", pod_key(pod), error)
+
+    def _forget(self, uid: str) -> None:
+        """Remove every trace of a pod that is gone."""
+        self._pods.pop(uid, None)
+        self._workers.pop(uid, None)
+        self._prober.leave(uid)
+        self._ground.crashes.forget(uid)
+        self._ground.pulls.forget(uid)
+        self._ground.sandboxes.forget(uid)
+        ids = [each.id for each in self._runtime.containers() if each.pod_uid == uid]
+        for each in ids:
+            self._prober.forget(each)
+        self._outside.call(partial(self._remove, uid, ids))
+
+    def _remove(self, uid: str, ids: Iterable[str]) -> None:
+        """Remove containers and files of a pod; blocks."""
+        for each in ids:
+            self._runtime.remove(each)
+        self._ground.volumes.unmount(uid)
+        self._ground.files.remove(uid)
+
+    def _remove_orphans(self) -> None:
+        """Stop what runs of pods that went while nobody looked."""
+        for uid in {each.pod_uid for each in self._runtime.containers()} - set(self._pods):
+            ids = [each.id for each in self._runtime.containers() if each.pod_uid == uid]
+            self._outside.call(partial(self._stop_orphans, uid, ids))
+
+    def _stop_orphans(self, uid: str, ids: list[str]) -> None:
+        for each in ids:
+            self._runtime.stop(each, _ORPHAN_SECONDS)
+        self._remove(uid, ids)
+
+    def _heard(self, record: ContainerRecord) -> None:
+        """A container has changed."""
+        if record.state is not ContainerState.CREATED:
+            self._poke(record.pod_uid)
+        self._look_at_images()
+
+    def _poke(self, uid: str) -> None:
+        worker = self._workers.get(uid)
+        if worker is not None and self._running:
+            worker.visit()
+
+    def _devices_changed(self, uids: frozenset[str]) -> None:
+        self._presence.changed()
+        for uid in sorted(uids):
+            self._poke(uid)
+
+    def _address(self, uid: str) -> str:
+        sandbox = self._ground.sandboxes.get(uid)
+        return (sandbox.address if sandbox is not None else "") or self._settings.address
+
+    def _figures(self) -> tuple[dict[str, str], dict[str, str]]:
+        held = self._devices.figures()
+        return figures(self._machine, self._settings, held.capacity, held.allocatable)
+
+    def _look_at_images(self) -> None:
+        def take(outcome: Any) -> None:
+            if not isinstance(outcome, Exception):
+                self._images = [
+                    {"names": list(each.names), "sizeBytes": each.size_bytes}
+                    for each in outcome[:_IMAGES_SHOWN]
+                ]
+
+        self._outside.call(self._runtime.images, take)
+
+    def _lookup(self, pod: Tree, address: str) -> Lookup:
+        links = pod["spec"].get("enableServiceLinks")
+        node = self._presence.node or {}
+        return Lookup(
+            config_map=lambda namespace, name: self._client.get("configmaps", Key(namespace, name)),
+            secret=lambda namespace, name: self._client.get("secrets", Key(namespace, name)),
+            services=service_variables(
+                self._services.values(),
+                pod_key(pod).namespace,
+                links=links is not False,
+                reach=self._reach,
+            ),
+            node_address=self._settings.address,
+            address=address,
+            allocatable=dig(node, "status", "allocatable") or {},
+        )
+
+
+def _version(pod: Tree) -> int:
+    return int(pod["metadata"].get("resourceVersion") or 0)

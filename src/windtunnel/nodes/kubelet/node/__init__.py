@@ -1,0 +1,1 @@
+"""The node itself as the API sees it: its object, its figures, its lease."""

@@ -1,0 +1,139 @@
+"""Doing what was decided for a pod, from top to bottom.
+
+A container that cannot be started does not keep the others from it, but for an init container,
+after which nothing else has its turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from windtunnel.machinery.tree import Tree, dig
+from windtunnel.nodes.kubelet.durations import spoken
+from windtunnel.nodes.kubelet.ground import Ground
+from windtunnel.nodes.kubelet.outside import Course
+from windtunnel.nodes.kubelet.pods.failures import StartRefused
+from windtunnel.nodes.kubelet.pods.images import Images
+from windtunnel.nodes.kubelet.pods.plan import Kill, Plan
+from windtunnel.nodes.kubelet.pods.records import PodRecords
+from windtunnel.nodes.kubelet.pods.spec import (
+    container_of,
+    fingerprint,
+    full_name,
+    is_init,
+    is_sidecar,
+    uid_of,
+)
+from windtunnel.nodes.kubelet.pods.starting import start_container
+from windtunnel.nodes.kubelet.pods.stopping import stop_all, stop_container
+from windtunnel.nodes.kubelet.runtime.protocol import ContainerState
+from windtunnel.nodes.kubelet.status.containers import Trouble
+
+
+@dataclass(slots=True)
+class Memory:
+    """What a pod's worker remembers from one visit to the next."""
+
+    images: Images
+    address: str = ""
+    mounted: bool = False
+    troubles: dict[str, Trouble] = field(default_factory=dict)
+
+
+class Actor:
+    """Acts for one pod."""
+
+    def __init__(self, ground: Ground, memory: Memory) -> None:
+        self._ground, self._memory = ground, memory
+
+    def act(
+        self, pod: Tree, plan: Plan, records: PodRecords, attempts: dict[str, int]
+    ) -> Course[list[StartRefused]]:
+        """Do it; returns what was refused.
+
+        Args:
+            pod: The pod.
+            plan: What was decided.
+            records: What the runtime knows.
+            attempts: How often each container has been started before.
+        """
+        ground, memory = self._ground, self._memory
+        if plan.over or plan.anew:
+            yield from stop_all(ground, pod, records.running(), address=memory.address)
+            if plan.over:
+                ground.sandboxes.stop(uid_of(pod))
+            else:
+                ground.sandboxes.begin_anew(uid_of(pod), ground.clock.now())
+            return []
+        if not memory.mounted:
+            yield lambda: ground.volumes.mount(pod)
+            memory.mounted = True
+        if plan.sandbox:
+            self._make_sandbox(pod)
+        for kill in plan.kill:
+            yield from self._kill(pod, kill, kill.record.name in plan.start)
+        refused: list[StartRefused] = []
+        for name in plan.start:
+            container = container_of(pod, name)
+            if container is None:
+                continue
+            try:
+                yield from self._start(pod, container, records, attempts.get(name, 0))
+            except StartRefused as failed:
+                memory.troubles[name] = Trouble(failed.reason, failed.message)
+                refused.append(failed)
+                if is_init(pod, name) and not is_sidecar(container):
+                    break
+            else:
+                memory.troubles.pop(name, None)
+        for record in [old for each in records.by_name.values() for old in each[1:]]:
+            yield lambda record=record: ground.runtime.remove(record.id)  # type: ignore[misc]
+        return refused
+
+    def _make_sandbox(self, pod: Tree) -> None:
+        sandbox = self._ground.sandboxes.make(
+            uid_of(pod),
+            self._ground.clock.now(),
+            host_network=bool(pod["spec"].get("hostNetwork")),
+        )
+        self._memory.address = sandbox.address
+
+    def _kill(self, pod: Tree, kill: Kill, comes_back: bool) -> Course[None]:
+        name = kill.record.name
+        container = container_of(pod, name)
+        message = kill.message + (", will be restarted" if comes_back else "")
+        grace = None
+        if kill.by_probe:
+            own = dig(container, f"{kill.by_probe}Probe", "terminationGracePeriodSeconds")
+            grace = None if own is None else float(own)
+        yield from stop_container(
+            self._ground,
+            pod,
+            container,
+            kill.record,
+            message,
+            grace=grace,
+            address=self._memory.address,
+        )
+
+    def _start(self, pod: Tree, container: Tree, records: PodRecords, attempt: int) -> Course[None]:
+        """Start a container unless it has to wait because it keeps failing."""
+        ground, name = self._ground, container["name"]
+        now = ground.clock.now()
+        record = records.current(name)
+        if record is not None and record.state is ContainerState.EXITED:
+            key = (uid_of(pod), name, fingerprint(container))
+            wait = ground.crashes.wait(key, record.finished_at, now)
+            if wait:
+                message = f"Back-off restarting failed container {name} in pod {full_name(pod)}"
+                ground.events.warning(pod, "BackOff", message, name)
+                raise StartRefused(
+                    "CrashLoopBackOff",
+                    f"back-off {spoken(ground.crashes.delay(key))} restarting failed "
+                    f"container={name} pod={full_name(pod)}",
+                    again_in=wait,
+                )
+            ground.crashes.note(key, record.finished_at, now)
+        yield from start_container(
+            ground, self._memory.images, pod, container, attempt, self._memory.address
+        )

@@ -1,0 +1,122 @@
+"""The few files that the kubelet itself puts into a container: its hosts and its last words."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from windtunnel.machinery.tree import Tree
+from windtunnel.nodes.kubelet.pods.order import host_name, termination_path
+from windtunnel.nodes.kubelet.pods.spec import pod_key, uid_of
+from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, Mount
+
+_LARGEST: Final = 4096
+_TAIL_BYTES: Final = 2048
+_TAIL_LINES: Final = 80
+
+
+class PodFiles:
+    """Files of pods below the kubelet's folder; its calls block a little.
+
+    Args:
+        root: The kubelet's folder.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._words: dict[str, str] = {}
+
+    def provide(
+        self, pod: Tree, container: Tree, attempt: int, address: str, more: Iterable[str] = ()
+    ) -> list[Mount]:
+        """Write what one run of a container needs, and return where it is to be seen.
+
+        Args:
+            pod: The pod.
+            container: The container's spec.
+            attempt: Which run it is.
+            address: The pod's address; empty on the host's network.
+            more: Lines on top for the hosts file.
+        """
+        mounts = []
+        folder = self._folder(uid_of(pod))
+        hosts = folder / "etc-hosts"
+        if not any(
+            each.get("mountPath") == "/etc/hosts" for each in container.get("volumeMounts") or ()
+        ):
+            folder.mkdir(parents=True, exist_ok=True)
+            hosts.write_text(hosts_text(pod, address, more))
+            mounts.append(Mount(host_path=str(hosts), container_path="/etc/hosts"))
+        words = self._last_words(uid_of(pod), container["name"], attempt)
+        words.parent.mkdir(parents=True, exist_ok=True)
+        words.write_bytes(b"")
+        words.chmod(0o666)
+        mounts.append(Mount(host_path=str(words), container_path=termination_path(container)))
+        return mounts
+
+    def last_words(self, container: Tree, record: ContainerRecord) -> str:
+        """Return what a container that has exited left as its message."""
+        if record.message:
+            return record.message
+        if record.id not in self._words:
+            self._words[record.id] = self._read(container, record)
+        return self._words[record.id]
+
+    def remove(self, uid: str) -> None:
+        """Remove a pod's files."""
+        shutil.rmtree(self._folder(uid), ignore_errors=True)
+
+    def _read(self, container: Tree, record: ContainerRecord) -> str:
+        path = self._last_words(record.pod_uid, record.name, record.attempt)
+        try:
+            with path.open("rb") as file:
+                said = file.read(_LARGEST).decode(errors="replace")
+        except OSError:
+            said = ""
+        fallback = container.get("terminationMessagePolicy") == "FallbackToLogsOnError"
+        if said or not fallback or record.exit_code == 0:
+            return said
+        return _tail(record.log_path)
+
+    def _folder(self, uid: str) -> Path:
+        return self._root / "pods" / uid
+
+    def _last_words(self, uid: str, name: str, attempt: int) -> Path:
+        return self._folder(uid) / "containers" / name / str(attempt)
+
+
+def hosts_text(pod: Tree, address: str, more: Iterable[str] = ()) -> str:
+    """Return a pod's hosts file."""
+    name = host_name(pod)
+    subdomain = pod["spec"].get("subdomain")
+    names = name
+    if subdomain:
+        names = f"{name}.{subdomain}.{pod_key(pod).namespace}.svc.cluster.local\t{name}"
+    lines = [
+        "# Kubernetes-managed hosts file.",
+        "127.0.0.1\tlocalhost",
+        "::1\tlocalhost ip6-localhost ip6-loopback",
+        "fe00::0\tip6-localnet",
+        "fe00::0\tip6-mcastprefix",
+        "fe00::1\tip6-allnodes",
+        "fe00::2\tip6-allrouters",
+    ]
+    if address:
+        lines.append(f"{address}\t{names}")
+    aliases = pod["spec"].get("hostAliases") or ()
+    if aliases:
+        lines += ["", "# Entries added by HostAliases."]
+        lines += ["\t".join([each["ip"], *(each.get("hostnames") or ())]) for each in aliases]
+    return "\n".join([*lines, *more]) + "\n"
+
+
+def _tail(path: Path) -> str:
+    """Return the end of a container's log, without the stamps."""
+    try:
+        lines = path.read_text(errors="replace").splitlines()[-_TAIL_LINES:]
+    except OSError:
+        return ""
+    text = "\n".join(line.split(" ", 3)[-1] for line in lines)
+    return text.encode()[-_TAIL_BYTES:].decode(errors="replace")

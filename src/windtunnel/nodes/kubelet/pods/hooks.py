@@ -1,0 +1,89 @@
+"""Lifecycle hooks: what a container wants to be done right after its start and before its end.
+
+Source: kubelet v1.36. A hook that fails leaves its words in the container's status, never in an
+event, so that nothing secret gets there.
+"""
+
+from __future__ import annotations
+
+import json
+
+from windtunnel.machinery.tree import Tree
+from windtunnel.nodes.kubelet.ground import Ground
+from windtunnel.nodes.kubelet.outside import Course, Pause
+from windtunnel.nodes.kubelet.pods.spec import full_name
+from windtunnel.nodes.kubelet.probes.asking import Answer, ask_http, ask_tcp
+from windtunnel.nodes.kubelet.probes.targets import http_target, port_number
+from windtunnel.nodes.kubelet.runtime.protocol import ExecFailed, ExecTimedOut
+
+_HTTP_SECONDS = 30.0
+
+
+class HookFailed(Exception):
+    """A hook has failed; the text is what the container's status says."""
+
+
+def run_hook(
+    ground: Ground,
+    pod: Tree,
+    container: Tree,
+    container_id: str,
+    hook: Tree,
+    address: str,
+    limit_seconds: float,
+) -> Course[None]:
+    """Run one hook to its end.
+
+    Args:
+        ground: The node.
+        pod: The pod.
+        container: The container's spec.
+        container_id: The container, which runs.
+        hook: What to do.
+        address: The pod's address.
+        limit_seconds: How long it may take; 0 for no limit.
+
+    Raises:
+        HookFailed: it has failed.
+    """
+    place = f'Container "{container["name"]}" in Pod "{full_name(pod)}"'
+    if hook.get("exec") is not None:
+        command = [str(word) for word in hook["exec"].get("command") or ()]
+        yield from _run_exec(ground, container_id, command, place, limit_seconds)
+    elif hook.get("httpGet") is not None:
+        target = http_target(hook["httpGet"], container, address)
+        answer: Answer = yield lambda: ask_http(target, _HTTP_SECONDS)
+        if not answer.healthy:
+            path = hook["httpGet"].get("path") or ""
+            raise HookFailed(
+                f"HTTP lifecycle hook ({path}) for {place} failed - error: {answer.text}, "
+                'message: ""'
+            )
+    elif hook.get("tcpSocket") is not None:
+        port = port_number(hook["tcpSocket"], container)
+        yield lambda: ask_tcp(hook["tcpSocket"].get("host") or address, port, _HTTP_SECONDS)
+    elif hook.get("sleep") is not None:
+        seconds = float(hook["sleep"].get("seconds") or 0)
+        yield Pause(min(seconds, limit_seconds) if limit_seconds else seconds)
+
+
+def _run_exec(
+    ground: Ground, container_id: str, command: list[str], place: str, limit_seconds: float
+) -> Course[None]:
+    spoken = f"[{' '.join(command)}]"
+    output = b""
+    try:
+        code, output = yield lambda: ground.runtime.exec_sync(container_id, command, limit_seconds)
+    except ExecTimedOut as slow:
+        output, error = slow.output, str(slow)
+    except ExecFailed as failed:
+        error = str(failed)
+    else:
+        if code == 0:
+            return
+        said = output.decode(errors="replace")
+        error = f"command '{' '.join(command)}' exited with {code}: {said}"
+    message = json.dumps(output.decode(errors="replace"), ensure_ascii=False)
+    raise HookFailed(
+        f"Exec lifecycle hook ({spoken}) for {place} failed - error: {error}, message: {message}"
+    )

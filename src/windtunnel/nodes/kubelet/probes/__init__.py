@@ -1,0 +1,1 @@
+"""Probes: has a container started, does it live, is it ready."""
