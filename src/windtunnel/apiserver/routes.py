@@ -7,17 +7,17 @@ unprivileged user is told 403 for a resource that does not exist. Source: apiser
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 _VERBS: Final = {"POST": "create", "PUT": "update", "PATCH": "patch"}
 _NAMESPACE_SUBRESOURCES: Final = frozenset({"status", "finalize"})
 _TRUE: Final = frozenset({"1", "true", "True", "TRUE", "t", "T"})
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
-    """One request in the words of authorization."""
+class Route(Struct, frozen=True):
+    """One request in the words of authorization. A struct, for one is made at every write."""
 
     path: str
     verb: str

@@ -9,8 +9,9 @@ the kind's preferred version unless the resource names one (``"leases.coordinati
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from msgspec import Struct
 
 from windtunnel.client.served import Served
 from windtunnel.machinery.change import Change as Change
@@ -21,8 +22,7 @@ Deliver = Callable[[Change], None]
 """Takes a change. It may update its own state and queue keys; it must not write to the API."""
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(Struct, frozen=True):
     """One write of ``Client.write_many``."""
 
     verb: Literal["create", "update", "update_status", "patch", "patch_status", "bind", "delete"]

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, Protocol
 
+from msgspec import Struct
+
 from windtunnel.machinery.errors import Forbidden
 from windtunnel.machinery.tree import Tree
 
@@ -79,9 +81,11 @@ class Act(NamedTuple):
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Petition:
-    """One write that asks to be admitted. Mutators change ``new`` in place."""
+class Petition(Struct, frozen=True, kw_only=True):
+    """One write that asks to be admitted. Mutators change ``new`` in place.
+
+    A struct, for one is made at every write.
+    """
 
     act: Act
     name: str

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from windtunnel.machinery.tree import Key, Tree, decode
 
 ChangeType = Literal["ADDED", "MODIFIED", "DELETED", "SYNCED"]
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One change of one object.
+class Change(Struct, frozen=True, gc=False):
+    """One change of one object. A struct, for one is made at every write.
 
     ``body`` is the object's JSON (for DELETED: its last state). ``SYNCED`` has no object: it says
     that everything which existed when the watch began has been delivered.

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from windtunnel.machinery.tree import Key, Tree, decode
 
 VersionType = Literal["ADDED", "MODIFIED", "DELETED"]
 
 
-@dataclass(frozen=True, slots=True)
-class Version:
-    """One state of one object. A DELETED version carries the last state, with its own revision."""
+class Version(Struct, frozen=True, gc=False):
+    """One state of one object. A DELETED version carries the last state, with its own revision.
+
+    A struct that the collector of garbage passes over, for there are many of them, and no circle.
+    """
 
     resource: str
     """The stored resource's name (``Kind.store``)."""
@@ -43,4 +47,4 @@ Versions = list[Version]
 
 def forget_previous(version: Version) -> None:
     """Let go of the state before, so that a live object does not hold its whole past in memory."""
-    object.__setattr__(version, "previous", None)
+    force_setattr(version, "previous", None)
