@@ -13,6 +13,7 @@ from typing import Protocol
 import msgspec
 
 from windtunnel import controllers
+from windtunnel.assembly.scheduler_file import read_scheduler_file
 from windtunnel.assembly.settings import Settings, read_flags
 from windtunnel.client import Client
 from windtunnel.gpu import GpuCapacity
@@ -51,13 +52,15 @@ def part_settings(settings: Settings, root_ca: str = "") -> PartSettings:
     """Read the parts' own settings out of those of a cluster.
 
     Raises:
-        UsageError: a part knows no such flag, or not such a value.
+        UsageError: a part knows no such flag, or not such a value; a file cannot be understood.
     """
     flags = read_flags(settings, "controllers", controllers.Settings)
+    file = settings.scheduler_file
     return PartSettings(
         without=settings.without,
         controllers=msgspec.structs.replace(flags, root_ca=root_ca),
         nodes=read_flags(settings, "nodes", played.Settings),
+        scheduler=None if file is None else read_scheduler_file(file),
     )
 
 

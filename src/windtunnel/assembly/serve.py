@@ -66,8 +66,8 @@ def serve(settings: Settings, ready: Ready, *, echo: bool = False) -> signal.Sig
         known = kubeconfig.read(settings.kubeconfig)
         kubeconfig.check(settings.kubeconfig, known, folder.context)
         tokens = _tokens(settings.token_file)
-        if settings.flags:
-            _judge_flags(settings)
+        if settings.flags or settings.scheduler_file is not None:
+            _judge_parts(settings)
         folder.create()
         held.callback(folder.hold().release)
         log = _log(folder, clock, held, echo=echo)
@@ -101,8 +101,8 @@ def _explained(error: Exception) -> Exception:
     return error
 
 
-def _judge_flags(settings: Settings) -> None:
-    """Let the parts judge their flags before anything is touched, though they come later."""
+def _judge_parts(settings: Settings) -> None:
+    """Let the parts judge what concerns them before anything is touched, though they come later."""
     from windtunnel.assembly.parts import part_settings
 
     part_settings(settings)

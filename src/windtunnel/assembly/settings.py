@@ -54,6 +54,8 @@ class Settings:
     """Install the fake GPU operator's release when the cluster is new."""
     token_file: Path | None = None
     """Lines of ``token,name,uid,"group1,group2"``."""
+    scheduler_file: Path | None = None
+    """A KubeSchedulerConfiguration; None: the real scheduler's defaults."""
     pools: tuple[PoolOrder, ...] = ()
     """Pools of nodes that are there from the start."""
     controller_args: tuple[tuple[str, str], ...] = ()

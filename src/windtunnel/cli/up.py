@@ -52,6 +52,12 @@ from windtunnel.nodes import parse_order
     help=f"Leave parts out, for the real ones to take their place: {','.join(PARTS)}.",
 )
 @click.option(
+    "--scheduler-config",
+    type=options.PATH,
+    metavar="F",
+    help="A KubeSchedulerConfiguration, as kube-scheduler --config reads it.",
+)
+@click.option(
     "--token-auth-file",
     type=options.PATH,
     metavar="F",
@@ -74,6 +80,7 @@ def command(
     kubeconfig: Path | None,
     orders: tuple[str, ...],
     without: tuple[str, ...],
+    scheduler_config: Path | None,
     token_auth_file: Path | None,
     flags: tuple[str, ...],
 ) -> int:
@@ -89,6 +96,7 @@ def command(
         ephemeral=ephemeral,
         without=frozenset(part.strip() for text in without for part in text.split(",") if part),
         token_file=token_auth_file,
+        scheduler_file=scheduler_config,
         pools=tuple(parse_order(text) for text in orders),
         flags=tuple(parse_flag(text) for text in flags),
     )
