@@ -8,6 +8,7 @@ fit in.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from windtunnel.apiserver.access.authentication import Authenticator, impersonated
@@ -72,7 +73,7 @@ class Core:
         signer: Signer | None = None,
         tokens: Mapping[str, User] | None = None,
         service_range: str = "10.96.0.0/16",
-        extended_resource_toleration: bool = False,
+        admission_plugins: AbstractSet[str] = frozenset(),
         mint: Mint | None = None,
         rules: Callable[[Core], Panel] | None = None,
     ) -> None:
@@ -85,7 +86,7 @@ class Core:
             signer: Signs service-account tokens; None: with a fresh key.
             tokens: Static bearer tokens.
             service_range: From which services get their addresses.
-            extended_resource_toleration: Whether that admission plugin is on.
+            admission_plugins: Which of ``admission.panel.OPTIONAL`` are on.
             rules: Makes the admission rules of other rooms; the core it is handed cannot be
                 asked anything yet.
             mint: Makes uids and random ends of names; None: as a live cluster does.
@@ -105,7 +106,7 @@ class Core:
                 rbac,
                 self.mint,
                 service_range=service_range,
-                extended_resource_toleration=extended_resource_toleration,
+                optional=admission_plugins,
                 others=rules(self) if rules is not None else Panel(),
             )
         )

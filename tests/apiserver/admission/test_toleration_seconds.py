@@ -32,10 +32,12 @@ def test_a_new_node_is_not_ready(api: Api) -> None:
 
 @pytest.mark.parametrize(("switched_on", "count"), [(False, 2), (True, 3)])
 def test_extended_resources_are_tolerated_on_demand(switched_on: bool, count: int) -> None:
-    api = Api(extended_resource_toleration=switched_on)
+    plugins = {"ExtendedResourceToleration"} if switched_on else set()
+    api = Api(admission_plugins=plugins)
     path = api.namespace()
 
     spec = api.pod(path, containers=[container(limits={GPU: 1})])["spec"]
 
     assert len(spec["tolerations"]) == count
-    assert ({"key": GPU, "operator": "Exists"} in spec["tolerations"]) is switched_on
+    own = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
+    assert (own in spec["tolerations"]) is switched_on

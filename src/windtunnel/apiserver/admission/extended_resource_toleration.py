@@ -29,7 +29,7 @@ class ExtendedResourceToleration:
         }
         tolerations = spec.get("tolerations") or []
         for name in sorted(asked):
-            toleration = {"key": name, "operator": "Exists"}
+            toleration = {"key": name, "operator": "Exists", "effect": "NoSchedule"}
             if toleration not in tolerations:
                 tolerations = [*tolerations, toleration]
         if tolerations:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from windtunnel.apiserver.access.authorization import Authorizer
@@ -31,6 +32,9 @@ from windtunnel.store import Store
 
 _NONE: Final = Panel()
 
+OPTIONAL: Final = frozenset({"ExtendedResourceToleration"})
+"""Admission plugins that are off unless asked for, as in the real server."""
+
 
 def builtin_panel(
     store: Store,
@@ -39,10 +43,14 @@ def builtin_panel(
     mint: Mint,
     *,
     service_range: str,
-    extended_resource_toleration: bool = False,
+    optional: AbstractSet[str] = frozenset(),
     others: Panel = _NONE,
 ) -> Panel:
-    """Return the rules of a cluster; ``others`` come after them, but before webhooks and quota."""
+    """Return the rules of a cluster.
+
+    ``optional`` are those of ``OPTIONAL`` that are on; ``others`` come after all built-in ones, but
+    before webhooks and quota.
+    """
     limits, priority, classes = LimitRanger(store), Priority(store), RuntimeClass(store)
     webhooks = Webhooks(store, mint)
     return Panel(
@@ -55,7 +63,7 @@ def builtin_panel(
             TaintNodesByCondition(),
             priority,
             DefaultTolerationSeconds(),
-            *([ExtendedResourceToleration()] if extended_resource_toleration else []),
+            *([ExtendedResourceToleration()] if "ExtendedResourceToleration" in optional else []),
             DefaultStorageClass(store),
             StorageProtection(),
             classes,
