@@ -1,6 +1,7 @@
 """``windtunnel conformance``: replays recorded answers and says how many are met.
 
-Prints ``N passed, M failed`` as the last line and exits 1 if any failed.
+Prints ``N passed, M failed`` as the last line and exits 1 if any failed. What a kubelet does is
+only played and written down: its recording has a judge of its own.
 """
 
 from __future__ import annotations
@@ -52,6 +53,35 @@ def scheduler(file: Path, emit: Path | None, report: bool) -> int:
     from windtunnel.parity.scheduler import replay
 
     return _say(replay(file, emit), detailed=report)
+
+
+@command.command()
+@click.argument("file", type=FILE)
+@click.option(
+    "--emit",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="OUT",
+    required=True,
+    help="Write what was seen in the recording's own format.",
+)
+@click.option("--only", default="", metavar="REGEX", help="Only scenarios whose id or kind has it.")
+@click.option(
+    "--at-once", default=4, show_default=True, metavar="N", help="Scenarios played together."
+)
+def kubelet(file: Path, emit: Path, only: str, at_once: int) -> int:
+    """Play scenarios of pods and device plugins on nodes of their own.
+
+    Judging what was seen is left to the recording's own compare.py.
+    """
+    from windtunnel.cli.kubectl import program
+    from windtunnel.parity.kubelet.replay import read_scenarios, replay
+
+    scenarios = read_scenarios(file, only)
+    if not scenarios:
+        raise UsageError("there are no cases to replay")
+    failed = replay(scenarios, emit, program(), at_once, click.echo)
+    click.echo(f"{len(scenarios) - failed} played, {failed} failed")
+    return 1 if failed else 0
 
 
 def _say(report: Report, *, detailed: bool) -> int:

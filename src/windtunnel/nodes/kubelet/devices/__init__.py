@@ -1,6 +1,7 @@
 """Devices of a node: who offers them, who holds them, who may still come in.
 
-``devices`` is the part; the other modules are its deciders (``inventory``, ``holdings``,
-``selection``, ``hints``, ``alignment``, ``checkpoint``: pure) and its mouths (``registration``,
-``link``, ``pod_resources``: gRPC over Unix sockets, each on threads of its own).
+``devices`` is the part. ``knowledge`` is what it knows, ``allotment`` who gets what; ``inventory``,
+``holdings``, ``selection``, ``hints``, ``alignment``, ``admission`` and ``checkpoint`` are the pure
+deciders and values below them; ``registration``, ``link`` and ``pod_resources`` speak gRPC over
+Unix sockets, each on threads of its own.
 """

@@ -1,7 +1,7 @@
 """Pod resources, v1 and v1alpha1: tells monitoring agents who holds which devices.
 
-Requests come on the server's threads; what they ask is answered by ``Ask`` on the thread that owns
-the devices, so an answer is one moment's truth.
+Requests come on the server's threads; what they ask is answered on the thread that owns the
+devices, so an answer is one moment's truth.
 
 Source: kubelet v1.36: active pods only, sidecars and app containers, one entry a device and node.
 """
@@ -47,7 +47,7 @@ class PodHoldings:
     containers: tuple[tuple[str, tuple[HeldDevice, ...]], ...]
 
 
-class Ask:
+class HolderQueries:
     """What may be asked of devices; each answer is fetched from their own thread."""
 
     def __init__(
@@ -84,7 +84,7 @@ class Valve:
             return True
 
 
-def add(server: grpc.Server, ask: Ask, counts: DeviceCounts, clock: Clock) -> None:
+def add(server: grpc.Server, ask: HolderQueries, counts: DeviceCounts, clock: Clock) -> None:
     """Put both versions of the service onto a server."""
     valve = Valve(clock)
     services.add_PodResourcesListerServicer_to_server(_Lister(ask, counts, valve), server)
@@ -96,7 +96,7 @@ def add(server: grpc.Server, ask: Ask, counts: DeviceCounts, clock: Clock) -> No
 class _Lister(services.PodResourcesListerServicer):
     """``v1.PodResourcesLister``."""
 
-    def __init__(self, ask: Ask, counts: DeviceCounts, valve: Valve) -> None:
+    def __init__(self, ask: HolderQueries, counts: DeviceCounts, valve: Valve) -> None:
         self._ask, self._counts, self._valve = ask, counts, valve
 
     def List(  # noqa: N802  # the protocol's name
@@ -139,7 +139,7 @@ class _Lister(services.PodResourcesListerServicer):
 class _AlphaLister(alpha_services.PodResourcesListerServicer):
     """``v1alpha1.PodResourcesLister``: the same, without nodes."""
 
-    def __init__(self, ask: Ask, counts: DeviceCounts, valve: Valve) -> None:
+    def __init__(self, ask: HolderQueries, counts: DeviceCounts, valve: Valve) -> None:
         self._ask, self._counts, self._valve = ask, counts, valve
 
     def List(  # noqa: N802

@@ -1,0 +1,267 @@
+"""The ground of one scenario: a cluster in memory, and a node whose containers outlast its kubelet.
+
+The API server, the scheduler and the controllers are a process of their own. The runtime and the
+kubelet live here, the kubelet on a thread with a loop like any agent's, so that it can be stopped
+and started again while containers go on.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+from prometheus_client import CollectorRegistry, disable_created_metrics
+
+from windtunnel.assembly import Settings as ClusterSettings
+from windtunnel.assembly import start
+from windtunnel.assembly.agent import AgentPart
+from windtunnel.client import kubeconfig
+from windtunnel.client.connection import Connection
+from windtunnel.client.http import HttpClient
+from windtunnel.home import Folder
+from windtunnel.kernel import Loop
+from windtunnel.machinery.tree import Tree
+from windtunnel.nodes.kubelet.runtime.engine import Engine
+from windtunnel.nodes.kubelet.runtime.protocol import ContainerOrder, ContainerRecord
+from windtunnel.nodes.kubelet.runtime.registries import Content, Shelf
+from windtunnel.nodes.kubelet.settings import Settings
+from windtunnel.parity.kubelet.living import Living
+from windtunnel.parity.kubelet.recording import Recording
+
+NODE: Final = "real-0"
+SHOWN_BUSYBOX: Final = "BUSYBOX"
+BUSYBOX: Final = "registry.k8s.io/e2e-test-images/busybox:1.36.1-1"
+"""The image that the recording's name stands for."""
+_PAUSE: Final = "registry.k8s.io/pause:3.10"
+PORT: Final = 26250
+"""Where the recording's kubelet listened; told by the node."""
+_OPERATOR: Final = "gpu-operator"
+_REGISTRIES: Final = {
+    "registry.test:5000": (Shelf("ok*", Content.BUSYBOX),),
+    "registry.k8s.io": (
+        Shelf("e2e-test-images/busybox", Content.BUSYBOX),
+        Shelf("pause", Content.UNKNOWN),
+    ),
+}
+
+
+class RememberingEngine(Engine):
+    """A runtime that remembers what was ordered."""
+
+    def create(self, order: ContainerOrder) -> str:
+        """Make a container, and remember its order."""
+        container_id = super().create(order)
+        orders: dict[str, ContainerOrder] = self.__dict__.setdefault("orders", {})
+        orders[container_id] = order
+        return container_id
+
+    def order(self, container_id: str) -> ContainerOrder | None:
+        """Return what a container was made from."""
+        orders: dict[str, ContainerOrder] = self.__dict__.get("orders", {})
+        return orders.get(container_id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seat:
+    """What a kubelet is made from, each time it starts."""
+
+    settings: Settings
+    engine: Engine
+    loop: Loop
+    connection: Connection
+    keys: Path
+    """The folder of the cluster's certificates."""
+    device_plugins: Path
+    pod_resources: Path
+    registry: CollectorRegistry
+
+
+def make_kubelet(seat: Seat) -> AgentPart:
+    """Return a kubelet that has not begun yet."""
+    raise NotImplementedError
+
+
+class Node:
+    """A node whose kubelet can be stopped and started."""
+
+    def __init__(self, seat: Callable[[Loop, Tree, int | None], Seat]) -> None:
+        self._seat = seat
+        self.kubelet: Living | None = None
+
+    def start(self, configuration: Tree, numa_nodes: int | None) -> None:
+        """Start the kubelet; returns when it has begun to work.
+
+        Args:
+            configuration: Fields of a KubeletConfiguration.
+            numa_nodes: How many NUMA nodes it sees; None: as many as before.
+        """
+        self.kubelet = Living(
+            "kubelet", lambda loop: make_kubelet(self._seat(loop, configuration, numa_nodes))
+        )
+
+    def stop(self) -> None:
+        """Stop the kubelet; containers go on."""
+        if self.kubelet is not None:
+            self.kubelet.stop()
+            self.kubelet = None
+
+
+class _Watching:
+    """A recording that follows the cluster, as a part."""
+
+    def __init__(self, recording: Recording, client: HttpClient) -> None:
+        self._recording, self._client = recording, client
+
+    def start(self) -> None:
+        """Follow."""
+        self._recording.watch(self._client)
+
+    def stop(self) -> None:
+        """Hang up."""
+        self._client.close()
+
+
+class Site:
+    """One cluster with one node; use it as a context."""
+
+    def __init__(self, port: int = 0) -> None:
+        """Start the cluster; its node is started by ``node.start``.
+
+        Args:
+            port: Where the kubelet listens; 0: anywhere.
+        """
+        disable_created_metrics()  # type: ignore[no-untyped-call]
+        self._held = ExitStack()
+        root = Path(self._held.enter_context(tempfile.TemporaryDirectory(prefix="wt-")))
+        self.scratch = root / "scratch"
+        self.scratch.mkdir()
+        self.device_plugins, self.pod_resources = root / "p", root / "r"
+        self._root, self._port = root, port
+        process = start(
+            ClusterSettings(
+                name="c",
+                kubeconfig=root / "kubeconfig",
+                ephemeral=True,
+                port=0,
+                without=frozenset({"nodes"}),
+                home=root,
+            ),
+            bound=True,
+        )
+        self._held.callback(process.end)
+        self._folder = Folder("c", root)
+        self.kubeconfig = self._folder.kubeconfig
+        self._connection = kubeconfig.connection(self.kubeconfig)
+        self.client = HttpClient(self._connection, "kubectl-create")
+        self.registry = CollectorRegistry()
+        self.engine = RememberingEngine(root / "containers", registries=_REGISTRIES)
+        self._held.callback(self.engine.close)
+        for image in (_PAUSE, BUSYBOX):
+            self.engine.pull(image)
+        self._numa_nodes = 1
+        self.own_plugin: Living | None = None
+        self.node = Node(self._seat)
+        self._held.callback(self.node.stop)
+
+    def follow(self, recording: Recording) -> None:
+        """Have a recording follow the cluster, on a thread of its own."""
+
+        def watching(loop: Loop) -> AgentPart:
+            return _Watching(recording, HttpClient(self._connection, "recorder", loop))
+
+        self._held.callback(Living("recording", watching).stop)
+
+    @property
+    def kubelet_root(self) -> Path:
+        """Return the kubelet's own folder."""
+        return self._root / "n" / "var/lib/kubelet"
+
+    def order(self, pod: str, container: str) -> ContainerOrder | None:
+        """Return the order of a pod's latest container of this name."""
+        records: list[ContainerRecord] = [
+            one for one in self.engine.containers() if one.pod_name == pod and one.name == container
+        ]
+        latest = max(records, key=lambda one: one.attempt, default=None)
+        return None if latest is None else self.engine.order(latest.id)
+
+    def metrics(self, resources: set[str]) -> list[str]:
+        """Return the kubelet's counts that name one of the resources, as its text has them."""
+        found = []
+        for family in self.registry.collect():
+            for sample in family.samples:
+                named = resources & set(sample.labels.values())
+                if named and sample.name.endswith(("_count", "_total")):
+                    labels = ",".join(
+                        f'{name}="{value}"' for name, value in sorted(sample.labels.items())
+                    )
+                    found.append(f"{sample.name}{{{labels}}} {sample.value:g}")
+        return sorted(found)
+
+    def start_own_plugin(self, topology: str) -> None:
+        """Start our own device plugin where the recording ran the original one."""
+        # One scenario in a hundred wants it.
+        from windtunnel.gpu.device_plugin import DevicePlugin, read_settings
+
+        namespace: Tree = {"metadata": {"name": _OPERATOR}}
+        self.client.create("namespaces", namespace)
+        environment = {
+            "NODE_NAME": NODE,
+            "TOPOLOGY_CM_NAME": "topology",
+            "TOPOLOGY_CM_NAMESPACE": _OPERATOR,
+        }
+        settings = replace(read_settings(environment), root=self._root / "n")
+        name = settings.document.name
+        document = {
+            "metadata": {"name": name, "namespace": _OPERATOR},
+            "data": {"topology.yml": topology},
+        }
+        self.client.create("configmaps", document)
+        # The plugin's container has the host's folder elsewhere.
+        host = self._root / "n/var/lib/runai"
+        host.mkdir(parents=True, exist_ok=True)
+        (self._root / "n/runai").symlink_to(host)
+        self.own_plugin = Living(
+            "device-plugin",
+            lambda loop: DevicePlugin(
+                HttpClient(self._connection, "device-plugin", loop), loop, settings
+            ),
+        )
+        self._held.callback(self.own_plugin.stop)
+
+    def close(self) -> None:
+        """Stop everything and remove what it left."""
+        with suppress(OSError):
+            self._held.close()
+
+    def _seat(self, loop: Loop, configuration: Tree, numa_nodes: int | None) -> Seat:
+        self._numa_nodes = numa_nodes or self._numa_nodes
+        self.registry = CollectorRegistry()
+        settings = Settings(
+            name=NODE,
+            distribution="plain",
+            port=self._port,
+            cpus=2,
+            memory="24684092Ki",
+            ephemeral_storage="264212084Ki",
+            version="v1.36.3",
+            runtime_version="containerd://1.6.20",
+            root=self._root / "n",
+            topology_manager_policy=configuration.get("topologyManagerPolicy", "none"),
+            topology_manager_scope=configuration.get("topologyManagerScope", "container"),
+            numa_nodes=self._numa_nodes,
+        )
+        return Seat(
+            settings=settings,
+            engine=self.engine,
+            loop=loop,
+            connection=self._connection,
+            keys=self._folder.path,
+            device_plugins=self.device_plugins,
+            pod_resources=self.pod_resources,
+            registry=self.registry,
+        )
