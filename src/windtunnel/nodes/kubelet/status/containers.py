@@ -78,9 +78,20 @@ def as_listed(pod: Tree, statuses: Mapping[str, Tree]) -> Tree:
     return listed
 
 
-def end_what_waits(statuses: Mapping[str, Tree]) -> None:
-    """Write into statuses of a pod that has ended that what is not known to have ended, has."""
-    for status in statuses.values():
+def end_what_waits(pod: Tree, statuses: Mapping[str, Tree]) -> None:
+    """Write into statuses of a pod that has ended that what is not known to have ended, has.
+
+    Containers that never had their turn go on waiting: app containers of a pod that was not
+    initialized, and init containers after the last one that was begun.
+    """
+    lost: list[str] = []
+    if _is_initialized(pod, statuses):
+        lost += [each["name"] for each in apps(pod)]
+    names = [each["name"] for each in inits(pod)]
+    while names and not _was_begun(statuses[names[-1]]):
+        names.pop()
+    for name in [*names, *lost]:
+        status = statuses[name]
         if "terminated" in status["state"]:
             continue
         status["state"] = {
@@ -92,8 +103,20 @@ def end_what_waits(statuses: Mapping[str, Tree]) -> None:
                 "finishedAt": None,
             }
         }
-        status["ready"] = False
-        status["started"] = False
+        status["ready"] = status["started"] = False
+
+
+def _is_initialized(pod: Tree, statuses: Mapping[str, Tree]) -> bool:
+    if any(_was_begun(statuses[each["name"]]) for each in apps(pod)):
+        return True
+    return all(
+        statuses[each["name"]].get("started" if is_sidecar(each) else "ready")
+        for each in inits(pod)
+    )
+
+
+def _was_begun(status: Tree) -> bool:
+    return "waiting" not in status["state"] or bool(status["lastState"].get("terminated"))
 
 
 def _status(pod: Tree, container: Tree, old: Tree | None, sources: Sources) -> Tree:

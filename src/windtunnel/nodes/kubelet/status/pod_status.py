@@ -55,8 +55,6 @@ def coming_phase(pod: Tree, statuses: Mapping[str, Tree], situation: Situation) 
 def pod_status(pod: Tree, statuses: Mapping[str, Tree], situation: Situation) -> Tree:
     """Return the status of a pod that was admitted."""
     old: Tree = pod.get("status") or {}
-    if situation.gone:
-        end_what_waits(statuses)
     phase = coming_phase(pod, statuses, situation)
     before = str(old.get("phase") or "Pending")
     now = time_text(situation.now)
@@ -65,6 +63,9 @@ def pod_status(pod: Tree, statuses: Mapping[str, Tree], situation: Situation) ->
         made.append({"type": RESTARTING, "status": "True", "observedGeneration": generation(pod)})
     # A terminal phase is told only when everything has stopped; its conditions come before.
     told = phase if phase not in TERMINAL or situation.ended or before == phase else before
+    if situation.gone:
+        end_what_waits(pod, statuses)
+        told = told if told in TERMINAL else "Failed"
     status: Tree = {
         "observedGeneration": generation(pod),
         "phase": told,

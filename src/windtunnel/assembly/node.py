@@ -1,0 +1,260 @@
+"""How a node that runs containers is put together: kubelet, runtime, devices, volumes, HTTP API.
+
+``Ground`` is what outlives a kubelet: the containers and their sandboxes. A ``Node`` is one run of
+the kubelet over it: stopped and made anew, it goes on with the containers that it finds. When the
+process ends the containers end with it, as on a machine that is switched off.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from windtunnel.client.connection import Connection
+from windtunnel.client.http import HttpClient
+from windtunnel.errors import UsageError
+from windtunnel.kernel import Loop
+from windtunnel.machinery.tree import Tree
+from windtunnel.nodes.kubelet.kubelet import Kubelet
+from windtunnel.nodes.kubelet.node.machine import look
+from windtunnel.nodes.kubelet.outside import Outside
+from windtunnel.nodes.kubelet.sandboxes import Sandboxes
+from windtunnel.nodes.kubelet.settings import Settings
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+
+    from windtunnel.nodes.kubelet.ground import Volumes
+    from windtunnel.nodes.kubelet.runtime.protocol import Runtime
+    from windtunnel.nodes.kubelet.services import ServiceProxy
+    from windtunnel.nodes.kubelet.streams.api import Credentials, KubeletApi
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What goes on while a kubelet restarts."""
+
+    runtime: Runtime
+    sandboxes: Sandboxes
+
+
+class Node:
+    """One run of a kubelet; it may be started once."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        loop: Loop,
+        settings: Settings,
+        ground: Ground,
+        *,
+        volumes: Volumes,
+        credentials: Credentials | None,
+        plugins: Path,
+        pod_resources: Path,
+        registry: CollectorRegistry | None = None,
+        proxied: bool = True,
+    ) -> None:
+        """Make the parts of a node; none of them does anything before ``start``.
+
+        Args:
+            connection: How the API server is reached, as the node's own user.
+            loop: Whose steps the node takes.
+            settings: The node.
+            ground: Its containers.
+            volumes: Who provides the volumes of its pods.
+            credentials: Of its HTTP API; None serves none.
+            plugins: The folder of device plugins' sockets; the node's root leads there.
+            pod_resources: The folder of the pod resources socket.
+            registry: Where things are counted.
+            proxied: Whether services are reached through the node; else at their own addresses.
+        """
+        # Here, because they import gRPC and asyncio: who only reads settings shall not pay.
+        from windtunnel.nodes.kubelet.devices.counts import DeviceCounts
+        from windtunnel.nodes.kubelet.devices.devices import Devices
+
+        self._connection, self._loop, self._settings = connection, loop, settings
+        self._ground, self._credentials = ground, credentials
+        self._api: KubeletApi | None = None
+        self._clients: list[HttpClient] = []
+        self._outside = Outside(loop)
+        self._counts = DeviceCounts(registry)
+        self._links = {
+            settings.kubelet_root / "device-plugins": plugins,
+            settings.kubelet_root / "pod-resources": pod_resources,
+        }
+        self._devices = Devices(
+            loop,
+            self._outside,
+            plugins,
+            pod_resources,
+            lambda: None if self._kubelet is None else self._kubelet.active(),
+            policy=settings.topology_manager_policy,
+            scope=settings.topology_manager_scope,
+            numa_nodes=settings.numa_nodes,
+            counts=self._counts,
+        )
+        self._volumes = volumes
+        self._proxy = self._proxy_for(settings) if proxied else None
+        self._kubelet: Kubelet | None = None
+
+    def start(self) -> None:
+        """Serve the node's API, speak to device plugins, make pods run."""
+        settings = self._settings
+        for link, folder in self._links.items():
+            _lead(link, folder)
+        if self._credentials is not None:
+            settings = msgspec.structs.replace(settings, port=self._serve(settings))
+        self._kubelet = Kubelet(
+            self._client("kubelet", self._loop),
+            self._loop,
+            settings,
+            runtime=self._ground.runtime,
+            devices=self._devices,
+            volumes=self._volumes,
+            sandboxes=self._ground.sandboxes,
+            machine=look(settings.root),
+            outside=self._outside,
+            reach=self._proxy.reach if self._proxy is not None else None,
+            host_lines=self._proxy.host_lines if self._proxy is not None else list,
+        )
+        self._devices.start()
+        if self._proxy is not None:
+            self._proxy.start()
+        self._kubelet.start()
+
+    def stop(self) -> None:
+        """Stop everything but the containers."""
+        if self._kubelet is not None:
+            self._kubelet.stop()
+        if self._proxy is not None:
+            self._proxy.stop()
+        self._devices.stop()
+        if self._api is not None:
+            self._api.stop()
+        for client in self._clients:
+            client.close()
+
+    def _proxy_for(self, settings: Settings) -> ServiceProxy:
+        from windtunnel.nodes.kubelet.services import ServiceProxy
+
+        api = (settings.api_host, settings.api_port)
+        return ServiceProxy(self._client("kube-proxy", self._loop), self._loop, api)
+
+    def _client(self, manager: str, loop: Loop | None = None) -> HttpClient:
+        client = HttpClient(self._connection, manager, loop)
+        self._clients.append(client)
+        return client
+
+    def _serve(self, settings: Settings) -> int:
+        from windtunnel.nodes.kubelet.streams.api import KubeletApi
+
+        self._api = KubeletApi(
+            self._ground.runtime,
+            self._pods,
+            lambda *names: None if self._kubelet is None else self._kubelet.find(*names),
+            node=settings.name,
+            review=self._client("kubelet-review"),
+            clock=self._loop.clock,
+            credentials=self._credentials,
+            configuration=lambda: configuration(settings),
+            figures=self._figures,
+            crashed=lambda error: self._loop.report("kubelet api", settings.name, error),
+        )
+        return self._api.start(settings.address, settings.port)
+
+    def _pods(self) -> list[Tree]:
+        return [] if self._kubelet is None else self._kubelet.pods()
+
+    def _figures(self) -> bytes:
+        from prometheus_client import generate_latest
+
+        return generate_latest(self._counts.registry)
+
+
+def configuration(settings: Settings) -> Tree:
+    """Return the KubeletConfiguration that is in force, as far as it can be set."""
+    return {
+        "kind": "KubeletConfiguration",
+        "apiVersion": "kubelet.config.k8s.io/v1beta1",
+        "address": settings.address,
+        "port": settings.port,
+        "maxPods": settings.max_pods,
+        "nodeStatusUpdateFrequency": f"{settings.status_seconds:g}s",
+        "nodeLeaseDurationSeconds": settings.lease_seconds,
+        "syncFrequency": f"{settings.sync_seconds:g}s",
+        "topologyManagerPolicy": settings.topology_manager_policy,
+        "topologyManagerScope": settings.topology_manager_scope,
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeOrder:
+    """What a node process is told when it is started."""
+
+    settings: Settings
+    certificates: Path | None
+    """The folder of its certificates: ``kubelet-<name>.crt`` and the authority's."""
+
+
+def read_order(arguments: Sequence[str], environment: Mapping[str, str]) -> NodeOrder:
+    """Read the arguments of ``windtunnel agent kubelet``; the environment may name the node.
+
+    Raises:
+        UsageError: an argument is none that a node knows.
+    """
+    parser = argparse.ArgumentParser(prog="windtunnel agent kubelet", exit_on_error=False)
+    parser.add_argument("--node-name", default=environment.get("NODE_NAME", "node-0"))
+    parser.add_argument("--root", type=Path, required=True)
+    parser.add_argument("--certificates", type=Path)
+    parser.add_argument("--address", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--api", default="127.0.0.1:6443")
+    parser.add_argument("--label", action="append", default=[])
+    parser.add_argument("--taint", action="append", default=[])
+    parser.add_argument("--distribution", choices=("k3s", "plain"), default="k3s")
+    try:
+        given, rest = parser.parse_known_args(list(arguments))
+    except (argparse.ArgumentError, SystemExit) as error:
+        raise UsageError(f"windtunnel agent kubelet: {error}") from error
+    if rest:
+        raise UsageError(f"windtunnel agent kubelet does not know {rest[0]}")
+    host, _, port = str(given.api).rpartition(":")
+    settings = Settings(
+        name=given.node_name,
+        root=given.root,
+        address=given.address,
+        port=given.port,
+        api_host=host,
+        api_port=int(port),
+        labels=dict(text.partition("=")[::2] for text in given.label),
+        taints=tuple(given.taint),
+        distribution=given.distribution,
+    )
+    return NodeOrder(settings=settings, certificates=given.certificates)
+
+
+def short_folder(root: Path) -> Path:
+    """Return a folder for sockets of the node with this root, whose path is short."""
+    digest = hashlib.sha256(str(root.absolute()).encode()).hexdigest()[:8]
+    folder = Path("/tmp") / f"windtunnel-{os.getuid()}" / digest
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def _lead(link: Path, folder: Path) -> None:
+    """Let a path of the node's root lead to a folder elsewhere."""
+    folder.mkdir(parents=True, exist_ok=True)
+    link.parent.mkdir(parents=True, exist_ok=True)
+    if link.is_symlink() or link.is_file():
+        link.unlink()
+    elif link.is_dir():
+        return
+    link.symlink_to(folder)
