@@ -13,11 +13,46 @@ from typing import Final
 from windtunnel.assembly.agent import AgentPart, Berth
 
 
+def _status_updater(berth: Berth) -> AgentPart:
+    from windtunnel.gpu.status_updater import COMPONENT, StatusUpdater, read_settings
+
+    settings = read_settings(berth.environment)
+    return StatusUpdater(berth.client(COMPONENT), berth.loop, settings)
+
+
+def _kwok_device_plugin(berth: Berth) -> AgentPart:
+    from windtunnel.gpu.kwok_device_plugin import COMPONENT, KwokDevicePlugin, read_settings
+
+    settings = read_settings(berth.environment)
+    return KwokDevicePlugin(berth.client(COMPONENT), berth.loop, settings)
+
+
+def _topology_server(berth: Berth) -> AgentPart:
+    from windtunnel.gpu.topology_server import TopologyServer, read_settings
+
+    client = berth.client("topology-server", watching=False)
+    return TopologyServer(client, read_settings(berth.environment))
+
+
 def _device_plugin(berth: Berth) -> AgentPart:
     from windtunnel.gpu.device_plugin import DevicePlugin, read_settings
 
     settings = read_settings(berth.environment)
     return DevicePlugin(berth.client("device-plugin"), berth.loop, settings)
+
+
+def _status_exporter(berth: Berth) -> AgentPart:
+    from windtunnel.gpu.exporter import Exporter, read_settings
+
+    settings = read_settings(berth.environment, played=False)
+    return Exporter(berth.client("status-exporter"), berth.loop, settings)
+
+
+def _status_exporter_kwok(berth: Berth) -> AgentPart:
+    from windtunnel.gpu.exporter import Exporter, read_settings
+
+    settings = read_settings(berth.environment, played=True)
+    return Exporter(berth.client("status-exporter-kwok"), berth.loop, settings)
 
 
 def _nvidia_smi(arguments: Sequence[str], _: Mapping[str, str]) -> int:
@@ -27,7 +62,12 @@ def _nvidia_smi(arguments: Sequence[str], _: Mapping[str, str]) -> int:
 
 
 PARTS: Final[dict[str, Callable[[Berth], AgentPart]]] = {
+    "status-updater": _status_updater,
+    "kwok-gpu-device-plugin": _kwok_device_plugin,
+    "topology-server": _topology_server,
     "device-plugin": _device_plugin,
+    "status-exporter": _status_exporter,
+    "status-exporter-kwok": _status_exporter_kwok,
 }
 
 PROGRAMS: Final[dict[str, Callable[[Sequence[str], Mapping[str, str]], int]]] = {

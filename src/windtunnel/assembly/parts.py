@@ -16,7 +16,7 @@ from windtunnel import controllers
 from windtunnel.assembly.scheduler_file import read_scheduler_file
 from windtunnel.assembly.settings import Settings, read_flags
 from windtunnel.client import Client
-from windtunnel.gpu import GpuCapacity
+from windtunnel.gpu.kwok_device_plugin import PoolCapacity
 from windtunnel.kernel import Chance, Loop
 from windtunnel.nodes import played
 from windtunnel.scheduler import Configuration, Scheduler
@@ -54,12 +54,16 @@ def part_settings(settings: Settings, root_ca: str = "") -> PartSettings:
     Raises:
         UsageError: a part knows no such flag, or not such a value; a file cannot be understood.
     """
-    flags = read_flags(settings, "controllers", controllers.Settings)
+    flags = read_flags(settings, "controllers", controllers.Settings, frozenset({"root-ca"}))
+    nodes = read_flags(settings, "nodes", played.Settings)
+    # Whoever is looked at more often renews more often; else all nodes would seem to be lost.
+    patience = max(int(flags.node_monitor_grace_period), 1)
+    lease_seconds = min(nodes.lease_duration_seconds, patience)
     file = settings.scheduler_file
     return PartSettings(
         without=settings.without,
         controllers=msgspec.structs.replace(flags, root_ca=root_ca),
-        nodes=read_flags(settings, "nodes", played.Settings),
+        nodes=msgspec.structs.replace(nodes, lease_duration_seconds=lease_seconds),
         scheduler=None if file is None else read_scheduler_file(file),
     )
 
@@ -87,7 +91,7 @@ class Parts:
         self.controllers: controllers.Controllers | None = None
         self.scheduler: Scheduler | None = None
         self.nodes: played.PlayedNodes | None = None
-        self.capacity: GpuCapacity | None = None
+        self.capacity: PoolCapacity | None = None
         if "controllers" not in without:
             self.controllers = controllers.Controllers(
                 clients("kube-controller-manager"), loop, settings.controllers
@@ -98,7 +102,7 @@ class Parts:
             )
         if "nodes" not in without:
             self.nodes = played.PlayedNodes(clients("kwok"), loop, settings.nodes, chance=chance)
-            self.capacity = GpuCapacity(clients("fake-gpu-operator"), loop)
+            self.capacity = PoolCapacity(clients("fake-gpu-operator"), loop)
 
     def start(self) -> None:
         """Start all, in the order in which they hear of changes."""

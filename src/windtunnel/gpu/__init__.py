@@ -1,5 +1,4 @@
-"""Who fakes the hardware: the numbers and labels by which Kubernetes knows GPUs."""
+"""Who fakes the hardware: the numbers and labels by which Kubernetes knows GPUs.
 
-from windtunnel.gpu.capacity import GpuCapacity
-
-__all__ = ["GpuCapacity"]
+Each part has a folder of its own, and is imported by it: an agent pays for one of them.
+"""

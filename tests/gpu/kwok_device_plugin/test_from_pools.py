@@ -4,13 +4,22 @@ import msgspec
 import pytest
 from tests.world import World
 
-from windtunnel.devices import GpuPool, parse_pools, pool_document
-from windtunnel.gpu.capacity import NodeView, Plan, decide
+from windtunnel.devices import GpuPool, GpuShape, pool_document
+from windtunnel.gpu.kwok_device_plugin.from_pools import NodeView, Plan, decide
+from windtunnel.gpu.pools import Hardware
 from windtunnel.machinery.tree import Key
-from windtunnel.nodes.played.trees import node_trees, pool_config_map
+from windtunnel.nodes.played.trees import gpu_pool, node_trees, pool_config_map
 from windtunnel.nodes.pools import PoolOrder, parse_order
 
-H100 = GpuPool(gpu_product="NVIDIA H100 80GB HBM3", gpu_count=8, gpu_memory=81559)
+POOL = GpuPool(gpu_product="NVIDIA H100 80GB HBM3", gpu_count=8, gpu_memory=81559)
+
+
+def made_of(pool: GpuPool) -> Hardware:
+    shape = GpuShape(product=pool.gpu_product, memory_mib=pool.gpu_memory, count=pool.gpu_count)
+    return Hardware(shape, (), "")
+
+
+H100 = made_of(POOL)
 
 
 def node(gpus: str = "", played: bool = True, **labels: str) -> NodeView:
@@ -31,12 +40,12 @@ PLANS = {
     "a wrong number is corrected": (node("4", **LABELS), H100, Plan({}, {"nvidia.com/gpu": "8"})),
     "a node that is not played is left alone": (node(played=False), H100, NOTHING),
     "a node of no pool is left alone": (node(), None, NOTHING),
-    "no GPUs, no labels": (node(), GpuPool(), Plan({}, {"nvidia.com/gpu": "0"})),
+    "no GPUs, no labels": (node(), made_of(GpuPool()), Plan({}, {"nvidia.com/gpu": "0"})),
 }
 
 
 @pytest.mark.parametrize(("one", "pool", "want"), PLANS.values(), ids=PLANS.keys())
-def test_what_a_node_lacks(one: NodeView, pool: GpuPool | None, want: Plan) -> None:
+def test_what_a_node_lacks(one: NodeView, pool: Hardware | None, want: Plan) -> None:
     assert decide(one, pool) == want
 
 
@@ -50,9 +59,10 @@ def make_nodes(world: World, order: PoolOrder) -> None:
 
 def test_a_node_from_an_order_lacks_nothing() -> None:
     order = parse_order("h100:1x8,label=zone=z1")
-    (pool,) = parse_pools(pool_config_map(order)).values()
 
-    assert decide(msgspec.convert(node_trees(order)[0], NodeView), pool) == NOTHING
+    made = made_of(gpu_pool(order))
+
+    assert decide(msgspec.convert(node_trees(order)[0], NodeView), made) == NOTHING
 
 
 def gpus(world: World) -> list[str]:
@@ -86,7 +96,7 @@ def test_a_changed_document_is_followed_and_a_broken_one_changes_nothing(world: 
     world.run(1)
 
     key = Key("gpu-operator", "topology-pool-h100")
-    data = pool_document("h100", msgspec.structs.replace(H100, gpu_count=6))["data"]
+    data = pool_document("h100", msgspec.structs.replace(POOL, gpu_count=6))["data"]
     world.client.patch("configmaps", key, {"data": data})
     world.run(1)
     assert gpus(world) == ["6", "6"]
@@ -107,3 +117,18 @@ def test_at_rest_nothing_is_written(world: World) -> None:
     world.run(60)
 
     assert writes == []
+
+
+def test_it_rests_where_an_operator_works(world: World) -> None:
+    world.create("namespaces", "gpu-operator", "")
+    world.create("configmaps", "topology", "gpu-operator", data={"topology.yml": "nodePools: {}"})
+    order = parse_order("h100:2x8")
+    world.client.create("configmaps", pool_config_map(order))
+    make_nodes(world, order)
+    world.run(1)
+    assert gpus(world) == ["", ""]
+
+    world.client.delete("configmaps", Key("gpu-operator", "topology"))
+    world.run(1)
+
+    assert gpus(world) == ["8", "8"]

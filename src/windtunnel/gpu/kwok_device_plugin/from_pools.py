@@ -1,32 +1,28 @@
-"""GPU capacity of played nodes: what a device plugin and GPU feature discovery would report.
+"""GPU capacity of played nodes without an operator: straight from the documents of their pools.
 
 For each played node that names a pool, the pool's document decides the extended resources in its
-status and the ``nvidia.com/gpu.*`` labels. Only what differs is written, and only these fields;
-when a document changes, every node of the pool follows.
-
-Source: fake-gpu-operator 0.2 (kwok-gpu-device-plugin, status-exporter labels).
+status and the ``nvidia.com/gpu.*`` labels that GPU feature discovery would give. Only what differs
+is written, and only these fields; when a document changes, every node of the pool follows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Final
 
 import msgspec
 
 from windtunnel.client import Change, Client
 from windtunnel.client.cache import Cache
-from windtunnel.devices import (
-    PLAYED,
-    POOL_LABEL,
-    POOL_NAMESPACE,
-    GpuPool,
-    is_pool_config_map,
-    parse_pools,
-)
+from windtunnel.devices import PLAYED, POOL_NAMESPACE
+from windtunnel.gpu.pools import Hardware, Pools
 from windtunnel.kernel import DONE, Loop, Result, Worker
 from windtunnel.machinery.errors import NotFound
 from windtunnel.machinery.tree import Key
+
+_TOPOLOGY: Final = "topology"
 
 
 class _Metadata(msgspec.Struct, rename="camel"):
@@ -55,7 +51,7 @@ class Plan:
     resources: dict[str, str]
 
 
-def decide(node: NodeView, pool: GpuPool | None) -> Plan:
+def decide(node: NodeView, pool: Hardware | None) -> Plan:
     """Compare a node with its pool. One that is not played, or of no known pool, lacks nothing."""
     if (
         pool is None
@@ -70,18 +66,22 @@ def decide(node: NodeView, pool: GpuPool | None) -> Plan:
     )
 
 
-class GpuCapacity:
-    """Keeps the GPUs of played nodes as their pools say."""
+class PoolCapacity:
+    """Keeps the GPUs of played nodes as their pools say, unless an operator does.
+
+    It rests while the namespace has the document of a cluster: that is an operator's, whose parts
+    then write the same and more.
+    """
 
     name = "gpu-capacity"
 
     def __init__(self, client: Client, loop: Loop) -> None:
         self._client = client
         self._queue = Worker(loop, self).queue
-        self._pools: dict[str, GpuPool] = {}
-        self._pools_in: dict[Key, tuple[str, ...]] = {}
+        self._pools = Pools(_TOPOLOGY)
+        self._operated = False
         self._stop_pools: Callable[[], None] | None = None
-        self._nodes: Cache[NodeView] = Cache(client, "nodes", NodeView, indices={"pool": _pool_of})
+        self._nodes: Cache[NodeView] = Cache(client, "nodes", NodeView)
 
     def start(self) -> None:
         """Begin to watch pools and nodes."""
@@ -99,28 +99,24 @@ class GpuCapacity:
         self._nodes.stop()
 
     def _document_changed(self, change: Change) -> None:
-        if change.type == "SYNCED" or not is_pool_config_map(*change.key):
+        name = change.key.name
+        if change.type == "SYNCED" or not self._pools.concerns(name):
             return
-        for name in self._pools_in.pop(change.key, ()):
-            self._pools.pop(name, None)
-        if change.type == "DELETED":
-            return
-        try:
-            pools = parse_pools(change.tree())
-        except ValueError:
-            return  # what the nodes have stays until the document can be read again
-        self._pools |= pools
-        self._pools_in[change.key] = tuple(pools)
-        for name in pools:
-            for key, _ in self._nodes.by("pool", name):
-                self._queue.add(key)
+        tree = None if change.type == "DELETED" else change.tree()
+        if name == _TOPOLOGY:
+            self._operated = tree is not None
+        else:
+            with suppress(ValueError):  # what it said before holds until it can be read again
+                self._pools.take(name, tree)
+        for key, _ in self._nodes.entries():
+            self._queue.add(key)
 
     def reconcile(self, key: Key) -> Result:
         """Give one node what it lacks."""
         node = self._nodes.get(key)
-        if node is None:
+        if node is None or self._operated:
             return DONE
-        plan = decide(node, self._pools.get(node.metadata.labels.get(POOL_LABEL, "")))
+        plan = decide(node, self._hardware(node))
         try:
             if plan.labels:
                 self._client.patch("nodes", key, {"metadata": {"labels": plan.labels}})
@@ -131,7 +127,11 @@ class GpuCapacity:
             return DONE
         return DONE
 
-
-def _pool_of(key: Key, node: NodeView) -> tuple[str, ...]:
-    pool = node.metadata.labels.get(POOL_LABEL)
-    return (pool,) if pool else ()
+    def _hardware(self, node: NodeView) -> Hardware | None:
+        pool = self._pools.pool_named_by(node.metadata.labels)
+        if pool is None:
+            return None
+        try:
+            return self._pools.hardware(pool)
+        except ValueError:
+            return None  # a profile that is not there yet

@@ -1,0 +1,159 @@
+"""The device plugin of played nodes: writes the capacity that the document of each node says.
+
+A node gets what its document says when either of them appears and whenever the document changes.
+What somebody else writes over it stays until then, as on the original. Only ``capacity`` and
+``allocatable`` are written, and only the resources that the documents name.
+
+Source: fake-gpu-operator 0.2 (kwok-gpu-device-plugin), which never looks at changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from windtunnel.client import Change, Client
+from windtunnel.client.cache import Cache
+from windtunnel.devices import (
+    NODE_NAME_LABEL,
+    PLAYED,
+    TOPOLOGY_KEY,
+    parse_cluster_topology,
+    parse_node_topology,
+)
+from windtunnel.errors import DataError
+from windtunnel.gpu.kwok_device_plugin.settings import Settings
+from windtunnel.kernel import DONE, Loop, Result, Worker
+from windtunnel.machinery.errors import NotFound
+from windtunnel.machinery.tree import Key, dig
+
+COMPONENT: Final = "kwok-gpu-device-plugin"
+
+
+class _Metadata(msgspec.Struct):
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+
+
+class _DocumentView(msgspec.Struct):
+    metadata: _Metadata
+    data: dict[str, str] | None = None
+
+
+class _NodeMetadata(msgspec.Struct):
+    uid: str = ""
+
+
+class _NodeStatus(msgspec.Struct):
+    capacity: dict[str, str] = {}
+    allocatable: dict[str, str] = {}
+
+
+class Offer(msgspec.Struct):
+    """What a node says that it has."""
+
+    metadata: _NodeMetadata = msgspec.field(default_factory=_NodeMetadata)
+    status: _NodeStatus = msgspec.field(default_factory=_NodeStatus)
+
+
+_decoder = msgspec.json.Decoder(_DocumentView)
+
+
+def lacking(offer: Offer, due: dict[str, str], gone: set[str]) -> dict[str, str | None]:
+    """Return what must be written into a node's capacity; None takes a resource away."""
+    have, free = offer.status.capacity, offer.status.allocatable
+    changes: dict[str, str | None] = {
+        name: amount
+        for name, amount in due.items()
+        if have.get(name) != amount or free.get(name) != amount
+    }
+    changes.update({name: None for name in sorted(gone) if name in have or name in free})
+    return changes
+
+
+class KwokDevicePlugin:
+    """Keeps the capacity of played nodes as their documents say."""
+
+    name = COMPONENT
+
+    def __init__(self, client: Client, loop: Loop, settings: Settings | None = None) -> None:
+        self._client, self._settings = client, settings or Settings()
+        self._queue = Worker(loop, self).queue
+        self._report = loop.report
+        self._due: dict[str, dict[str, str]] = {}
+        """By node: what its document says."""
+        self._gone: dict[str, set[str]] = {}
+        """By node: resources that its document named before."""
+        self._nodes: Cache[Offer] = Cache(client, "nodes", Offer)
+        self._stop_documents: Callable[[], None] | None = None
+
+    def start(self) -> None:
+        """Begin to watch.
+
+        Raises:
+            DataError: the document of the cluster is missing, or cannot be read.
+        """
+        name, namespace = self._settings.topology_name, self._settings.topology_namespace
+        tree = self._client.get("configmaps", Key(namespace, name))
+        try:
+            if tree is None:
+                raise ValueError(f'failed to get topology configmap: configmaps "{name}" not found')
+            parse_cluster_topology(dig(tree, "data", TOPOLOGY_KEY) or "")
+        except ValueError as error:
+            raise DataError(f"failed to get cluster topology: {error}") from error
+        self._nodes.on_change(self._node_changed)
+        self._nodes.start()
+        self._stop_documents = self._client.watch(
+            "configmaps", self._document_changed, namespace=namespace
+        )
+
+    def stop(self) -> None:
+        """Watch nothing any more."""
+        self._nodes.stop()
+        if self._stop_documents is not None:
+            self._stop_documents()
+            self._stop_documents = None
+
+    def reconcile(self, key: str) -> Result:
+        """Give one node the capacity that is due."""
+        node, due = self._nodes.get(Key("", key)), self._due.get(key)
+        if node is None or due is None:
+            return DONE
+        changes = lacking(node, due, self._gone.get(key, set()))
+        if changes:
+            status = {"capacity": changes, "allocatable": dict(changes)}
+            try:
+                self._client.patch("nodes", Key("", key), {"status": status}, subresource="status")
+            except NotFound:
+                return DONE
+        self._gone.pop(key, None)
+        return DONE
+
+    def _document_changed(self, change: Change) -> None:
+        if change.type == "SYNCED":
+            return
+        view = _decoder.decode(change.body)
+        node = (view.metadata.labels or {}).get(NODE_NAME_LABEL)
+        if not node or (view.metadata.annotations or {}).get(PLAYED) != "fake":
+            return
+        if change.type == "DELETED":
+            self._due.pop(node, None)
+            return
+        try:
+            due = parse_node_topology((view.data or {}).get(TOPOLOGY_KEY, "")).capacity()
+        except ValueError as error:
+            self._report(COMPONENT, change.key, error)  # what it said before holds
+            return
+        before = self._due.get(node)
+        if due != before:
+            if before is not None:
+                self._gone.setdefault(node, set()).update(before)
+            self._gone.setdefault(node, set()).difference_update(due)
+            self._due[node] = due
+            self._queue.add(node)
+
+    def _node_changed(self, key: Key, before: Offer | None, after: Offer | None) -> None:
+        if after is not None and (before is None or before.metadata.uid != after.metadata.uid):
+            self._queue.add(key.name)

@@ -1,0 +1,409 @@
+"""The status updater: keeps the document of every node of a pool true.
+
+A visit of a node reads what is there (the node, its pool, its pods, the document as it stands),
+decides, and writes what differs, so that it does not matter what happened in between or while
+nobody looked. What is wrong becomes an Event on whatever it is wrong with; the rest goes on.
+
+A document that somebody edits stays as it is edited until its pool changes. One found at the start
+is brought in line with its pool, unless its GPUs have ids of their own: then somebody else made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Final
+
+import msgspec
+
+from windtunnel.client import Change, Client
+from windtunnel.client.cache import Cache
+from windtunnel.client.events import Recorder, Subject
+from windtunnel.devices import (
+    NODE_NAME_LABEL,
+    NODE_TOPOLOGY_LABEL,
+    PLAYED,
+    TOPOLOGY_KEY,
+    NodeTopology,
+    gpu_id,
+    node_config_map_name,
+    node_topology_text,
+)
+from windtunnel.errors import DataError
+from windtunnel.gpu.pools import Hardware, Pools
+from windtunnel.gpu.status_updater.accounting import Account, account
+from windtunnel.gpu.status_updater.claimant import RESERVED_GPU, Claimant, PodView, claimant_of
+from windtunnel.gpu.status_updater.claims import Claims
+from windtunnel.gpu.status_updater.node_documents import MANAGER, NodeDocument, NodeDocuments
+from windtunnel.gpu.status_updater.settings import Settings
+from windtunnel.gpu.status_updater.workloads import Workloads
+from windtunnel.kernel import DONE, Loop, Result, Worker
+from windtunnel.machinery.errors import ApiError, NotFound
+from windtunnel.machinery.tree import Key, Tree
+
+COMPONENT: Final = "status-updater"
+_CLAIMS: Final = "resourceclaims.resource.k8s.io"
+_ON_NODES: Final = "spec.nodeName!="
+_GATHER_SECONDS: Final = 0.03
+"""Pods come in bursts; what comes within this time costs a node one write."""
+_FINAL_REFUSALS: Final = frozenset({400, 403, 413, 422})
+"""Asking again would not help."""
+
+_EXPORTER_LABEL: Final = "nvidia.com/gpu.deploy.dcgm-exporter"
+DEPLOY_LABELS: Final = (
+    _EXPORTER_LABEL,
+    "nvidia.com/gpu.deploy.device-plugin",
+    "nvidia.com/gpu.deploy.dra-plugin-gpu",
+    "nvidia.com/gpu.deploy.compute-domain-dra-plugin",
+)
+"""What is to run on a node; source: fake-gpu-operator 0.2."""
+
+
+class _Metadata(msgspec.Struct, rename="camel"):
+    uid: str = ""
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+
+
+class NodeFacts(msgspec.Struct):
+    """What the status updater looks at in a node."""
+
+    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+
+
+class StatusUpdater:
+    """Keeps documents, labels and reservations as pools and pods are."""
+
+    name = COMPONENT
+
+    def __init__(self, client: Client, loop: Loop, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
+        self._client = client
+        self._queue = Worker(loop, self).queue
+        self._events = Recorder(client, loop, COMPONENT)
+        self.pools = Pools(self.settings.topology_name)
+        self._documents = NodeDocuments(self.settings.topology_name)
+        self._nodes: Cache[NodeFacts] = Cache(client, "nodes", NodeFacts)
+        self._pod_decoder = msgspec.json.Decoder(PodView)
+        self._claimants: dict[Key, Claimant] = {}
+        self._by_node: dict[str, dict[Key, Claimant]] = {}
+        self._claims, self._workloads = Claims(), Workloads(client)
+        self._stops: list[Callable[[], None]] = []
+        self._unknown = 0
+        """Watches that have not yet delivered what there was at the start."""
+        self._hardware: dict[str, Hardware] = {}
+        """By node: what its document was last brought in line with."""
+        self._said: dict[str, set[tuple[Subject, str]]] = {}
+        """By node: the flaws of which an Event tells already."""
+        self._owed: set[str] = set()
+        """Nodes that are to have a document, by the ways of the original: only those that came."""
+        self._when_pools_change: list[Callable[[], None]] = []
+
+    def start(self) -> None:
+        """Begin to watch.
+
+        Raises:
+            DataError: the document of the cluster is missing, or cannot be read.
+        """
+        self._read_cluster()
+        namespace = self.settings.topology_namespace
+        self._unknown = 4
+        self._watch("configmaps", self._config_map_changed, namespace=namespace)
+        self._nodes.on_change(self._node_changed)
+        self._nodes.when_synced(self._one_known)
+        self._nodes.start()
+        self._stops.append(self._nodes.stop)
+        self._watch("pods", self._pod_changed, field_selector=_ON_NODES)
+        try:
+            self._watch(_CLAIMS, self._claim_changed)
+        except NotFound:
+            self._one_known()  # a cluster without claims
+
+    def stop(self) -> None:
+        """Watch nothing any more."""
+        for stop in self._stops:
+            stop()
+        self._stops.clear()
+
+    def when_pools_change(self, call: Callable[[], None]) -> None:
+        """Call whenever the pools or their profiles may be others."""
+        self._when_pools_change.append(call)
+
+    def reconcile(self, key: str) -> Result:
+        """Bring one node's document, labels and reservations in line."""
+        node = self._nodes.get(Key("", key))
+        pool = None if node is None else self.pools.pool_named_by(node.metadata.labels)
+        if node is None or pool is None:
+            self._leave(key, node)
+            return DONE
+        said: set[tuple[Subject, str]] = set()
+        subject = Subject("Node", key, uid=node.metadata.uid)
+        document = self._documents.get(key)
+        hardware: Hardware | None = None
+        try:
+            hardware = self.pools.hardware(pool)
+        except ValueError as error:
+            self._tell(key, said, subject, "UnknownPool", f"no GPUs for node {key}: {error}")
+        topology = self._wanted(key, hardware, document, said, subject)
+        if topology is not None:
+            self._keep(key, node, topology, document, said)
+            if hardware is not None:
+                self._hardware[key] = hardware
+        self._said[key] = said
+        return DONE
+
+    def _wanted(
+        self,
+        key: str,
+        hardware: Hardware | None,
+        document: NodeDocument | None,
+        said: set[tuple[Subject, str]],
+        subject: Subject,
+    ) -> NodeTopology | None:
+        """Return which GPUs the node is to have; None where nobody can say."""
+        current = None if document is None else document.topology
+        if document is not None and document.flaw:
+            words = f"the document of node {key} cannot be read, its last state holds: "
+            self._tell(key, said, subject, "BrokenTopology", words + document.flaw)
+        if current is None:
+            if hardware is None or (self.pools.cluster.compat and key not in self._owed):
+                return None
+            return hardware.fitted(key, None)
+        known = self._hardware.get(key)
+        stays = known == hardware if known is not None else not _made_by_us(current, key)
+        if hardware is None or stays or self.pools.cluster.compat:
+            return current
+        count = hardware.shape.count
+        lost = [gpu for gpu in current.gpus[count:] if gpu.status.allocated_by.pod]
+        if lost:
+            pods = ", ".join(
+                f"{gpu.id} of pod {gpu.status.allocated_by.namespace}/{gpu.status.allocated_by.pod}"
+                for gpu in lost
+            )
+            words = f"node {key} has {count} GPUs now; gone is {pods}"
+            self._events.warning(subject, "GPUsRemoved", words)
+        return hardware.fitted(key, current)
+
+    def _keep(
+        self,
+        key: str,
+        node: NodeFacts,
+        topology: NodeTopology,
+        document: NodeDocument | None,
+        said: set[tuple[Subject, str]],
+    ) -> None:
+        """Account for the pods of a node, and write what differs."""
+        found = account(
+            topology,
+            list(self._by_node.get(key, {}).values()),
+            self.settings.reservation_namespace,
+            lambda one: self._claims.devices(one.key.namespace, one.claims),
+            self._workloads.of,
+        )
+        for flaw in found.flaws:
+            pod = Subject("Pod", flaw.pod.name, flaw.pod.namespace, flaw.uid)
+            self._tell(key, said, pod, flaw.reason, flaw.message)
+        try:
+            self._write(key, node, found, document)
+            self._reserve(found)
+        except ApiError as error:
+            if error.code not in _FINAL_REFUSALS:
+                raise
+            subject = Subject("Node", key, uid=node.metadata.uid)
+            words = f"the document of node {key} is refused: {error.message}"
+            self._tell(key, said, subject, "TopologyRefused", words[:1024])
+            return
+        self._label(key, node)
+
+    def _write(
+        self, key: str, node: NodeFacts, found: Account, document: NodeDocument | None
+    ) -> None:
+        if (
+            document is not None
+            and found.topology == document.topology
+            and not document.flaw
+            and (document.applied or not found.accounted)
+        ):
+            return
+        text = node_topology_text(found.topology)
+        tree = self._config_map(key, text)
+        if document is None:
+            if PLAYED in node.metadata.annotations:
+                tree["metadata"]["annotations"] = {PLAYED: node.metadata.annotations[PLAYED]}
+            stored = self._client.create("configmaps", tree)
+            self._owed.discard(key)
+        else:
+            stored = self._client.apply("configmaps", tree, manager=MANAGER, force=True)
+        self._documents.put(
+            key,
+            NodeDocument(
+                revision=int(stored["metadata"]["resourceVersion"]),
+                text=text,
+                topology=found.topology,
+                applied=document is not None,
+            ),
+        )
+
+    def _config_map(self, key: str, text: str) -> Tree:
+        return {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {
+                "name": node_config_map_name(self.settings.topology_name, key),
+                "namespace": self.settings.topology_namespace,
+                "labels": {NODE_NAME_LABEL: key, NODE_TOPOLOGY_LABEL: "true"},
+            },
+            "data": {TOPOLOGY_KEY: text},
+        }
+
+    def _reserve(self, found: Account) -> None:
+        """Tell each reservation pod which GPU it holds."""
+        for pod, gpu in found.reservations:
+            with suppress(NotFound):  # its end is on the way here
+                self._client.patch("pods", pod, {"metadata": {"annotations": {RESERVED_GPU: gpu}}})
+
+    def _label(self, key: str, node: NodeFacts) -> None:
+        """Say on the node what is to run there; a played node runs nothing, but is exported."""
+        if not self.settings.labels_nodes:
+            return
+        played = node.metadata.annotations.get(PLAYED) == "fake"
+        due = (_EXPORTER_LABEL,) if played else DEPLOY_LABELS
+        missing = {name: "true" for name in due if node.metadata.labels.get(name) != "true"}
+        self._patch_labels(key, missing)
+
+    def _leave(self, key: str, node: NodeFacts | None) -> None:
+        """Take back what was given to a node that is in no pool; one that never was is not ours."""
+        document = self._documents.get(key)
+        if document is None and key not in self._hardware:
+            return
+        if node is not None and self.settings.labels_nodes:
+            there = [name for name in DEPLOY_LABELS if name in node.metadata.labels]
+            self._patch_labels(key, dict.fromkeys(there))
+        name = node_config_map_name(self.settings.topology_name, key)
+        if document is not None:
+            with suppress(NotFound):
+                self._client.delete("configmaps", Key(self.settings.topology_namespace, name))
+            self._documents.drop(key)
+        self._hardware.pop(key, None)
+        self._said.pop(key, None)
+
+    def _patch_labels(self, key: str, labels: dict[str, str] | dict[str, None]) -> None:
+        if labels:
+            with suppress(NotFound):  # its end is on the way here
+                self._client.patch("nodes", Key("", key), {"metadata": {"labels": labels}})
+
+    def _tell(
+        self, key: str, said: set[tuple[Subject, str]], subject: Subject, reason: str, words: str
+    ) -> None:
+        """Record an Event, once for as long as it holds."""
+        said.add((subject, words))
+        if (subject, words) not in self._said.get(key, ()):
+            self._events.warning(subject, reason, words)
+
+    def _read_cluster(self) -> None:
+        name, namespace = self.settings.topology_name, self.settings.topology_namespace
+        tree = self._client.get("configmaps", Key(namespace, name))
+        try:
+            if tree is None:
+                raise ValueError(f'failed to get topology configmap: configmaps "{name}" not found')
+            self.pools.take(name, tree)
+            if not self.pools.cluster.label_key:
+                raise ValueError("nodePoolLabelKey is not set")
+        except ValueError as error:
+            raise DataError(f"failed to get cluster topology: {error}") from error
+
+    def _watch(
+        self,
+        resource: str,
+        deliver: Callable[[Change], None],
+        *,
+        namespace: str = "",
+        field_selector: str = "",
+    ) -> None:
+        def changed(change: Change) -> None:
+            if change.type == "SYNCED":
+                self._one_known()
+            else:
+                deliver(change)
+
+        self._stops.append(
+            self._client.watch(
+                resource, changed, namespace=namespace, field_selector=field_selector
+            )
+        )
+
+    def _one_known(self) -> None:
+        self._unknown -= 1
+        if not self._unknown:
+            self._visit_all()
+
+    def _visit_all(self) -> None:
+        names = [key.name for key, _ in self._nodes.entries()]
+        for name in dict.fromkeys([*names, *self._documents.nodes()]):
+            self._visit(name)
+        for call in self._when_pools_change:
+            call()
+
+    def _visit(self, node: str, *, gather: bool = False) -> None:
+        """Put a node in line; before everything is known nothing is decided."""
+        if self._unknown:
+            return
+        if gather:
+            self._queue.add_after(node, _GATHER_SECONDS)
+        else:
+            self._queue.add(node)
+
+    def _config_map_changed(self, change: Change) -> None:
+        node = self._documents.take(change)
+        if node:
+            self._visit(node)
+            return
+        name = change.key.name
+        if not self.pools.concerns(name):
+            return
+        tree = None if change.type == "DELETED" else change.tree()
+        try:
+            self.pools.take(name, tree)
+        except ValueError as error:
+            uid = str((tree or {}).get("metadata", {}).get("uid", ""))
+            subject = Subject("ConfigMap", name, change.key.namespace, uid)
+            words = f"cannot be read, what it said before holds: {error}"
+            self._events.warning(subject, "BrokenTopology", words)
+        if not self._unknown:
+            self._visit_all()
+
+    def _node_changed(self, key: Key, before: NodeFacts | None, after: NodeFacts | None) -> None:
+        if before != after:
+            label_key = self.pools.cluster.label_key
+            if after is not None and (before is None or label_key not in before.metadata.labels):
+                self._owed.add(key.name)
+            self._visit(key.name)
+
+    def _pod_changed(self, change: Change) -> None:
+        key = change.key
+        before = self._claimants.pop(key, None)
+        after = None
+        if change.type != "DELETED":
+            pod = self._pod_decoder.decode(change.body)
+            after = claimant_of(pod, self.settings.reservation_namespace)
+        if before is not None:
+            self._workloads.forget(before.uid)
+            if after is None or after.node != before.node:
+                self._by_node[before.node].pop(key, None)
+                self._visit(before.node, gather=True)
+        if after is not None:
+            self._claimants[key] = after
+            self._by_node.setdefault(after.node, {})[key] = after
+            if after != before:
+                self._visit(after.node, gather=True)
+
+    def _claim_changed(self, change: Change) -> None:
+        if self._claims.take(change):
+            for one in self._claimants.values():
+                if one.key.namespace == change.key.namespace and change.key.name in one.claims:
+                    self._visit(one.node)
+
+
+def _made_by_us(topology: NodeTopology, node: str) -> bool:
+    """Say whether a document's GPUs are those that we give to the node."""
+    return all(gpu.id == gpu_id(node, index) for index, gpu in enumerate(topology.gpus))
