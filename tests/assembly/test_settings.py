@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import pytest
@@ -34,36 +34,44 @@ def test_refused(wishes: dict[str, Any], said: str) -> None:
 
 
 class Flags(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
-    grace_period: float = 5.0
+    grace_period: Annotated[float, msgspec.Meta(title="duration")] = 5.0
+    rate: float = 1.0
     retries: int = 1
     name: str = ""
 
 
 def with_flags(*texts: str) -> Settings:
-    flags = tuple(parse_flag(text) for text in texts)
+    flags = tuple(parse_flag("controllers", text) for text in texts)
     return Settings(name="a", kubeconfig=Path("k"), flags=flags)
 
 
-def test_flags_of_a_part_are_read_by_their_real_names() -> None:
-    settings = with_flags("controllers.grace-period=8", "nodes.name=x", "controllers.name=a=b")
+@pytest.mark.parametrize("text", ["8", "8s", "0m8s", "8000ms"])
+def test_a_duration_is_given_as_go_does_or_in_seconds(text: str) -> None:
+    settings = with_flags(f"grace-period={text}")
 
-    assert read_flags(settings, "controllers", Flags) == Flags(grace_period=8.0, name="a=b")
-    assert read_flags(settings, "nodes", Flags) == Flags(name="x")
+    assert read_flags(settings, "controllers", Flags) == Flags(grace_period=8.0)
+
+
+def test_flags_of_a_part_are_read_by_their_real_names() -> None:
+    settings = with_flags("--rate=0.5", "name=a=b")
+
+    assert read_flags(settings, "controllers", Flags) == Flags(rate=0.5, name="a=b")
+    assert read_flags(settings, "nodes", Flags) == Flags()
 
 
 WRONG_FLAGS = {
-    "an unknown flag": ("controllers.pace=8", "controllers knows no flag pace; it knows"),
-    "no number": ("controllers.grace-period=soon", "grace-period is a number of at least 0, not"),
-    "a number below 0": ("controllers.grace-period=-5", "is a number of at least 0, not '-5'"),
-    "infinity": ("controllers.grace-period=inf", "is a number of at least 0, not 'inf'"),
-    "a part of a whole": ("controllers.retries=1.5", "is a whole number of at least 0, not '1.5'"),
-    "a part without flags": ("scheduler.x=1", "part scheduler has no flags"),
-    "no part": ("pace=8", "is not of the form part.flag=value"),
-    "no value": ("controllers.pace", "is not of the form part.flag=value"),
+    "an unknown flag": ("pace=8", "controllers knows no flag pace; it knows grace-period"),
+    "no duration": ("grace-period=soon", "grace-period of controllers is a duration of at least 0"),
+    "a duration below 0": ("grace-period=-5s", "is a duration of at least 0, such as 40s, not"),
+    "a number in seconds": ("rate=10s", "rate of controllers is a number of at least 0, not '10s'"),
+    "infinity": ("rate=inf", "is a number of at least 0, not 'inf'"),
+    "a part of a whole": ("retries=1.5", "is a whole number of at least 0, not '1.5'"),
+    "what is no flag": ("name=x", "controllers knows no flag name"),
+    "no value": ("pace", "is not of the form name=value"),
 }
 
 
 @pytest.mark.parametrize(("text", "said"), WRONG_FLAGS.values(), ids=WRONG_FLAGS)
 def test_a_flag_is_refused_for(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
-        read_flags(with_flags(text), "controllers", Flags)
+        read_flags(with_flags(text), "controllers", Flags, frozenset({"name"}))

@@ -1,3 +1,5 @@
+from contextlib import suppress
+
 from windtunnel.controllers.expectations import Expectations
 from windtunnel.kernel import VirtualClock
 
@@ -29,5 +31,19 @@ def test_what_was_never_expected_does_not_count_twice() -> None:
     expectations = Expectations(VirtualClock())
     expectations.created("rs")
     expectations.expect_creation("rs")
+
+    assert not expectations.met("rs")
+
+
+def test_what_fails_is_not_waited_for() -> None:
+    expectations = Expectations(VirtualClock())
+    with suppress(OSError), expectations.creating("rs"):
+        raise OSError
+    with suppress(OSError), expectations.deleting("rs", "u1"):
+        raise OSError
+    assert expectations.met("rs")
+
+    with expectations.creating("rs"), expectations.deleting("rs", "u1"):
+        pass
 
     assert not expectations.met("rs")

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windtunnel.controllers.pods import deletion_cost, pick_victims, slow_start
+from windtunnel.controllers.pods import deletion_cost, patience, pick_victims, slow_start
 from windtunnel.controllers.views import PodView
 from windtunnel.machinery.timestamp import time_text
 
@@ -105,3 +105,8 @@ def test_what_is_refused_from_the_start_is_asked_for_once() -> None:
     slow_start(100, make)
 
     assert asked == [0]
+
+
+@pytest.mark.parametrize(("size", "want"), [(0, 0.0), (40, 0.0), (1000, 0.5), (5000, 2.5)])
+def test_who_has_much_to_look_at_waits_for_more(size: int, want: float) -> None:
+    assert patience(size) == want

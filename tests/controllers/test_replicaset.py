@@ -103,3 +103,17 @@ def test_a_pod_is_available_only_after_it_was_ready_for_long_enough(world: World
     world.run(31)
 
     assert world.get(SETS, "rs")["status"]["availableReplicas"] == 1
+
+
+def test_many_pods_in_a_namespace_that_is_going_are_let_be(world: World) -> None:
+    world.create("namespaces", "going", "")
+    world.run(0.1)
+    template = {"metadata": {"labels": {"app": "a"}}, "spec": {"containers": [CONTAINER]}}
+    selector = {"matchLabels": {"app": "a"}}
+    spec = {"replicas": AT_ONCE + 5, "selector": selector, "template": template}
+    world.create(SETS, "rs", "going", spec=spec)
+    world.client.delete("namespaces", Key("", "going"))
+
+    world.run(120)
+
+    assert world.client.get("namespaces", Key("", "going")) is None

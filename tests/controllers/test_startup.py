@@ -7,7 +7,7 @@ from windtunnel.apiserver.inprocess import LocalClient
 def test_no_two_controllers_share_a_name(world: World) -> None:
     names = list(world.controllers.workers)
 
-    assert len(names) == len(set(names)) == 18
+    assert len(names) == len(set(names)) == 25
 
 
 def test_controllers_can_be_left_out_or_picked(world: World) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from windtunnel.machinery.age import age, short_duration
+from windtunnel.machinery.age import age, parse_duration, short_duration
 
 MINUTE, HOUR, DAY, YEAR = 60, 3600, 86400, 365 * 86400
 
@@ -22,3 +22,16 @@ def test_a_duration_is_short(seconds: float, want: str) -> None:
 def test_an_unknown_age_says_so() -> None:
     assert age(None, 0) == "<unknown>"
     assert age("1970-01-01T00:00:00Z", 90) == "90s"
+
+
+@pytest.mark.parametrize(
+    ("text", "want"), [("40s", 40), ("1m30s", 90), ("1.5h", 5400), ("20ms", 0.02)]
+)
+def test_a_duration_is_read_as_go_writes_it(text: str, want: float) -> None:
+    assert parse_duration(text) == want
+
+
+@pytest.mark.parametrize("text", ["", "40", "s", "1m 30s", "-5s", "inf"])
+def test_no_duration_is(text: str) -> None:
+    with pytest.raises(ValueError, match="invalid duration"):
+        parse_duration(text)

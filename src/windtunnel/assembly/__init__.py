@@ -14,15 +14,22 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from windtunnel.assembly.settings import COMPACT_PATH, PARTS, Settings, parse_flag
+    from windtunnel.assembly.settings import (
+        COMPACT_PATH,
+        PARTS,
+        WITHOUT_EFFECT,
+        Settings,
+        parse_flag,
+    )
     from windtunnel.assembly.start import start
 
-__all__ = ["COMPACT_PATH", "PARTS", "Settings", "parse_flag", "start"]
+__all__ = ["COMPACT_PATH", "PARTS", "WITHOUT_EFFECT", "Settings", "parse_flag", "start"]
 
 _HOMES: Final = {
     "COMPACT_PATH": "settings",
     "PARTS": "settings",
     "Settings": "settings",
+    "WITHOUT_EFFECT": "settings",
     "parse_flag": "settings",
     "start": "start",
 }

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Annotated, Any, Final, TypeVar, get_origin
 
 import msgspec
 
 from windtunnel.errors import UsageError
+from windtunnel.machinery.age import parse_duration
 from windtunnel.nodes import PoolOrder
 
 PARTS: Final = ("scheduler", "controllers", "nodes", "kubelet")
@@ -28,6 +29,12 @@ SERVICE_RANGE: Final = "10.96.0.0/16"
 SERVICE_ADDRESS: Final = "10.96.0.1"
 """The first address of the range: where pods find the API server."""
 
+WITHOUT_EFFECT: Final = {
+    "horizontal-pod-autoscaler-sync-period": "nothing here scales by metrics",
+}
+"""Flags of kube-controller-manager that are fine to give, and why they change nothing."""
+
+_NUMBER: Final = r"[0-9]+(\.[0-9]*)?|\.[0-9]+"
 
 F = TypeVar("F", bound=msgspec.Struct)
 
@@ -58,8 +65,8 @@ class Settings:
     """A KubeSchedulerConfiguration; None: the real scheduler's defaults."""
     pools: tuple[PoolOrder, ...] = ()
     """Pools of nodes that are there from the start."""
-    controller_args: tuple[tuple[str, str], ...] = ()
-    """(name, value): flags of kube-controller-manager that our controllers know, too."""
+    flags: tuple[tuple[str, str, str], ...] = ()
+    """(part, flag, value): flags of the real programs that our parts know, too."""
     home: Path | None = None
     """The folder of all state folders; None: the user's."""
 
@@ -87,37 +94,63 @@ class Settings:
         return self.operator and self.has_kubelet
 
 
-def parse_flag(text: str) -> tuple[str, str, str]:
-    """Read ``part.flag=value``.
+def parse_flag(part: str, text: str) -> tuple[str, str, str]:
+    """Read ``name=value``, a flag of this part; dashes in front, as the real ones have, are fine.
 
     Raises:
         UsageError: the text is not of this form.
     """
-    place, equals, value = text.partition("=")
-    part, dot, flag = place.partition(".")
-    if not (equals and dot and flag):
-        raise UsageError(f"{text!r} is not of the form part.flag=value")
+    flag, equals, value = text.partition("=")
+    flag = flag.removeprefix("--")
+    if not (equals and flag):
+        raise UsageError(f"{text!r} is not of the form name=value")
     return part, flag, value
 
 
-def read_flags(settings: Settings, part: str, kind: type[F]) -> F:
+def read_flags(
+    settings: Settings, part: str, kind: type[F], without: frozenset[str] = frozenset()
+) -> F:
     """Return the flags of one part.
+
+    Args:
+        settings: What was asked for.
+        part: Whose flags.
+        kind: What the part knows, with its defaults.
+        without: Names of ``kind`` that are no flags.
 
     Raises:
         UsageError: the part knows no such flag, or not such a value.
     """
     given = {flag: value for owner, flag, value in settings.flags if owner == part}
-    known = {field.encode_name for field in msgspec.structs.fields(kind)}
-    unknown = next((flag for flag in given if flag not in known), None)
-    if unknown is not None:
-        raise UsageError(f"{part} knows no flag {unknown}; it knows {', '.join(sorted(known))}")
+    fields = {
+        field.encode_name: field
+        for field in msgspec.structs.fields(kind)
+        if field.encode_name not in without
+    }
+    read: dict[str, Any] = {}
     for flag, value in given.items():
-        default = getattr(kind(), flag.replace("-", "_"))
-        if not isinstance(default, str) and not _is_amount(value, whole=isinstance(default, int)):
-            what = "a whole number" if isinstance(default, int) else "a number"
-            raise UsageError(f"flag {part}.{flag} is {what} of at least 0, not {value!r}")
-    return msgspec.convert(given, kind, strict=False)
+        if flag not in fields:
+            raise UsageError(f"{part} knows no flag {flag}; it knows {', '.join(sorted(fields))}")
+        read[flag] = _amount(part, fields[flag], value)
+    return msgspec.convert(read, kind)
 
 
-def _is_amount(text: str, *, whole: bool) -> bool:
-    return re.fullmatch(r"[0-9]+" if whole else r"[0-9]+(\.[0-9]*)?|\.[0-9]+", text) is not None
+def _amount(part: str, field: msgspec.structs.FieldInfo, text: str) -> str | int | float:
+    """Return a flag's value as what its default is."""
+    default = field.default
+    if isinstance(default, str):
+        return text
+    if isinstance(default, int):
+        if re.fullmatch("[0-9]+", text):
+            return int(text)
+        what = "a whole number of at least 0"
+    elif get_origin(field.type) is Annotated:
+        try:
+            return float(text) if re.fullmatch(_NUMBER, text) else parse_duration(text)
+        except ValueError:
+            what = "a duration of at least 0, such as 40s"
+    else:
+        if re.fullmatch(_NUMBER, text):
+            return float(text)
+        what = "a number of at least 0"
+    raise UsageError(f"flag {field.encode_name} of {part} is {what}, not {text!r}")

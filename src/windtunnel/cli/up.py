@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from windtunnel.assembly import PARTS, Settings, parse_flag, start
+from windtunnel.assembly import PARTS, WITHOUT_EFFECT, Settings, parse_flag, start
 from windtunnel.cli import options
 from windtunnel.cli.root import INTERRUPTED
 from windtunnel.client.kubeconfig import default_path
@@ -64,12 +65,19 @@ from windtunnel.nodes import parse_order
     help='Static tokens, as lines of token,name,uid,"group1,group2".',
 )
 @click.option(
-    "--set",
-    "flags",
+    "--controller-arg",
+    "controller_args",
     multiple=True,
-    metavar="PART.FLAG=V",
-    help="A flag of the real program that our part knows too, "
-    "such as controllers.node-monitor-grace-period=20; repeatable.",
+    metavar="NAME=VALUE",
+    help="A flag of kube-controller-manager that our controllers know too, "
+    "such as node-monitor-grace-period=40s; repeatable.",
+)
+@click.option(
+    "--node-arg",
+    "node_args",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A setting of played nodes, such as lease-duration-seconds=8; repeatable.",
 )
 def command(
     name: str,
@@ -82,7 +90,8 @@ def command(
     without: tuple[str, ...],
     scheduler_config: Path | None,
     token_auth_file: Path | None,
-    flags: tuple[str, ...],
+    controller_args: tuple[str, ...],
+    node_args: tuple[str, ...],
 ) -> int:
     """Start a cluster and merge a context for it into the kubeconfig.
 
@@ -98,7 +107,10 @@ def command(
         token_file=token_auth_file,
         scheduler_file=scheduler_config,
         pools=tuple(parse_order(text) for text in orders),
-        flags=tuple(parse_flag(text) for text in flags),
+        flags=(
+            *_controller_flags(controller_args),
+            *(parse_flag("nodes", text) for text in node_args),
+        ),
     )
     folder = Folder(name)
     if detach:
@@ -117,6 +129,16 @@ def command(
     kept = "" if ephemeral else f"; its data is in {folder.remembered().data}"
     click.echo(f"Cluster {name} is down{kept}.", err=True)
     return INTERRUPTED if ended_by == signal.SIGINT else 0
+
+
+def _controller_flags(texts: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+    """Read the flags of controllers; tell of each that the real ones have and ours need not."""
+    for text in texts:
+        flag = parse_flag("controllers", text)
+        if flag[1] in WITHOUT_EFFECT:
+            click.echo(f"Flag {flag[1]} changes nothing: {WITHOUT_EFFECT[flag[1]]}.", err=True)
+        else:
+            yield flag
 
 
 def _welcome(folder: Folder, process: Process) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 
 from windtunnel.client import Client
 from windtunnel.controllers.sources import Sources
-from windtunnel.controllers.views import PlainView, PodView
+from windtunnel.controllers.views import ClaimView, PodView
 from windtunnel.kernel import DONE, Result, WorkQueue
 from windtunnel.machinery.errors import NotFound
 from windtunnel.machinery.tree import Key
@@ -29,7 +29,7 @@ class ClaimProtection:
     def attach(self, queue: WorkQueue[Key]) -> None:
         """Queue claims that are being deleted, again when a pod that used them ends."""
 
-        def claim_changed(key: Key, before: PlainView | None, after: PlainView | None) -> None:
+        def claim_changed(key: Key, before: ClaimView | None, after: ClaimView | None) -> None:
             if after is not None and _held(after):
                 queue.add(key)
 
@@ -58,5 +58,5 @@ class ClaimProtection:
         return DONE
 
 
-def _held(claim: PlainView) -> bool:
+def _held(claim: ClaimView) -> bool:
     return claim.metadata.deleting and FINALIZER in claim.metadata.finalizers

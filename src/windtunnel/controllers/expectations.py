@@ -7,7 +7,8 @@ did, or until five minutes have passed. Source: controller expectations of Kuber
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -48,6 +49,26 @@ class Expectations:
     def expect_deletions(self, owner: Hashable, uids: Iterable[str]) -> None:
         """Expect these objects to go; call before that is written."""
         self._of(owner).deletions.update(uids)
+
+    @contextmanager
+    def creating(self, owner: Hashable) -> Iterator[None]:
+        """Expect one more object, unless writing it fails."""
+        self.expect_creation(owner)
+        try:
+            yield
+        except BaseException:
+            self.created(owner)
+            raise
+
+    @contextmanager
+    def deleting(self, owner: Hashable, uid: str) -> Iterator[None]:
+        """Expect this object to go, unless writing that fails."""
+        self.expect_deletions(owner, [uid])
+        try:
+            yield
+        except BaseException:
+            self.deleted(owner, uid)
+            raise
 
     def created(self, owner: Hashable) -> None:
         """One object was seen, or will never be."""

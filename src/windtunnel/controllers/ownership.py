@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Mapping
 from windtunnel.client import Client
 from windtunnel.client.cache import Cache
 from windtunnel.controllers.expectations import Expectations
-from windtunnel.controllers.views import Metadata, OwnerReference, PodView
+from windtunnel.controllers.views import Metadata, OwnerReference, PodView, Selector
 from windtunnel.machinery.errors import NotFound
+from windtunnel.machinery.selectors import LabelSelector
 from windtunnel.machinery.tree import Key, Tree
 
 
@@ -26,6 +27,16 @@ def owner_reference(api_version: str, kind: str, metadata: Metadata) -> Tree:
         "controller": True,
         "blockOwnerDeletion": True,
     }
+
+
+def selector_of(selector: Selector) -> LabelSelector:
+    """Return the selector to match labels with."""
+    return LabelSelector.from_tree(
+        {
+            "matchLabels": selector.match_labels,
+            "matchExpressions": list(selector.match_expressions),
+        }
+    )
 
 
 def claim(
@@ -76,6 +87,7 @@ def claim_pods(
     metadata: Metadata,
     owner: Tree,
     matches: Callable[[Mapping[str, str]], bool],
+    adoptable: Callable[[str], bool] = lambda name: True,
 ) -> list[PodView]:
     """Return the pods of an owner, having adopted and released what had to be.
 
@@ -86,16 +98,17 @@ def claim_pods(
         metadata: The owner's metadata.
         owner: The reference that makes a pod the owner's.
         matches: Whether the owner's selector selects these labels.
+        adoptable: Whether a pod of this name may be adopted.
     """
     found = dict(pods.by("owner", metadata.uid))
-    found.update(pods.by("orphans", namespace))
+    found.update(each for each in pods.by("orphans", namespace) if adoptable(each[0].name))
     candidates = ((key, pod.metadata) for key, pod in found.items())
     ours = claim(client, "pods", candidates, owner, metadata.deleting, matches)
     return [found[key] for key in ours]
 
 
 def _adopt(client: Client, resource: str, key: Key, metadata: Metadata, owner: Tree) -> bool:
-    references = [*map(_reference, metadata.owner_references), owner]
+    references = [*map(reference_tree, metadata.owner_references), owner]
     patch = {"metadata": {"uid": metadata.uid, "ownerReferences": references}}
     try:
         client.patch(resource, key, patch)
@@ -105,7 +118,7 @@ def _adopt(client: Client, resource: str, key: Key, metadata: Metadata, owner: T
 
 
 def _release(client: Client, resource: str, key: Key, metadata: Metadata, uid: str) -> None:
-    kept = [_reference(each) for each in metadata.owner_references if each.uid != uid]
+    kept = [reference_tree(each) for each in metadata.owner_references if each.uid != uid]
     patch = {"metadata": {"uid": metadata.uid, "ownerReferences": kept or None}}
     try:
         client.patch(resource, key, patch)
@@ -113,7 +126,8 @@ def _release(client: Client, resource: str, key: Key, metadata: Metadata, uid: s
         return
 
 
-def _reference(reference: OwnerReference) -> Tree:
+def reference_tree(reference: OwnerReference) -> Tree:
+    """Return a reference as the API writes it."""
     tree: Tree = {
         "apiVersion": reference.api_version,
         "kind": reference.kind,

@@ -7,12 +7,13 @@ first batch with a failure is the last, so that a quota that refuses everything 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from functools import cmp_to_key
 from typing import Final
 
 from windtunnel.client import Client
 from windtunnel.client.events import Recorder, Subject
+from windtunnel.controllers.expectations import Expectations
 from windtunnel.controllers.views import PodView, find_condition
 from windtunnel.machinery.errors import ApiError, Forbidden, NotFound
 from windtunnel.machinery.timestamp import parse_time
@@ -20,6 +21,9 @@ from windtunnel.machinery.tree import Key, Tree, dig
 
 AT_ONCE: Final = 20
 """Pods made or deleted in one step, so that it stays short; the rest follows in the next steps."""
+_AT_ONCE_SECONDS: Final = 0.02
+_PACE_SECONDS: Final = 0.0005
+"""How much longer a visit waits for each thing it has to look at."""
 DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 _PHASE_RANK: Final = {"Pending": 0, "Unknown": 1, "Running": 2}
 
@@ -76,16 +80,31 @@ def namespace_is_going(error: Exception) -> bool:
     return any(cause.get("reason") == "NamespaceTerminating" for cause in causes)
 
 
+def patience(size: int) -> float:
+    """Return how long a visit waits for further changes when it has ``size`` things to look at.
+
+    Nothing for a few; half a second for a thousand: whoever owns many is visited the less often.
+    """
+    return size * _PACE_SECONDS if size * _PACE_SECONDS > _AT_ONCE_SECONDS else 0.0
+
+
 class PodControl:
-    """Makes and deletes pods for one controller, with its events."""
+    """Makes and deletes pods for one controller, with its events.
 
-    def __init__(self, client: Client, recorder: Recorder) -> None:
-        self._client, self._recorder = client, recorder
+    Args:
+        client: Who writes.
+        recorder: The controller's.
+        expectations: What its owners are still to see.
+    """
 
-    def create(self, pod: Tree, subject: Subject) -> Exception | None:
-        """Create a pod; returns the refusal, which is also made an event."""
+    def __init__(self, client: Client, recorder: Recorder, expectations: Expectations) -> None:
+        self._client, self._recorder, self._expectations = client, recorder, expectations
+
+    def create(self, pod: Tree, subject: Subject, owner: Hashable) -> Exception | None:
+        """Create a pod that ``owner`` then waits to see; returns the refusal, also an event."""
         try:
-            made = self._client.create("pods", pod)
+            with self._expectations.creating(owner):
+                made = self._client.create("pods", pod)
         except ApiError as refusal:
             if not namespace_is_going(refusal):
                 message = f"Error creating: {refusal}"
@@ -95,10 +114,12 @@ class PodControl:
         self._recorder.normal(subject, "SuccessfulCreate", f"Created pod: {name}")
         return None
 
-    def delete(self, key: Key, uid: str, subject: Subject) -> Exception | None:
-        """Delete a pod; one that is gone already is fine."""
+    def delete(self, pod: PodView, subject: Subject, owner: Hashable) -> Exception | None:
+        """Delete a pod that ``owner`` then waits to see going; one that is gone already is fine."""
+        uid, key = pod.metadata.uid, Key(pod.metadata.namespace, pod.metadata.name)
         try:
-            self._client.delete("pods", key, uid=uid)
+            with self._expectations.deleting(owner, uid):
+                self._client.delete("pods", key, uid=uid)
         except NotFound:
             return None
         except ApiError as refusal:
@@ -117,6 +138,17 @@ def available(pod: PodView, min_ready_seconds: int, now: float) -> bool:
         return True
     since = seconds(condition.last_transition_time)
     return since is not None and since + min_ready_seconds <= now
+
+
+def next_available(pods: Iterable[PodView], min_ready_seconds: int, now: float) -> float | None:
+    """Return in how many seconds the next ready pod becomes available, or None."""
+    waits = []
+    for pod in pods:
+        condition = find_condition(pod.status.conditions, "Ready")
+        since = seconds(condition.last_transition_time) if condition and pod.ready else None
+        if since is not None and since + min_ready_seconds > now:
+            waits.append(since + min_ready_seconds - now)
+    return min(waits, default=None)
 
 
 def seconds(time: str | None) -> float | None:

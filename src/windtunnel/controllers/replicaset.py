@@ -17,15 +17,20 @@ from windtunnel.client import Client
 from windtunnel.client.events import Recorder, Subject
 from windtunnel.controllers.controller import unless_zero, write_status
 from windtunnel.controllers.expectations import Expectations
-from windtunnel.controllers.ownership import claim_pods, follow_pods, owner_reference
+from windtunnel.controllers.ownership import (
+    claim_pods,
+    follow_pods,
+    owner_reference,
+    selector_of,
+)
 from windtunnel.controllers.pods import (
     AT_ONCE,
     PodControl,
     available,
     namespace_is_going,
+    next_available,
     pick_victims,
     pod_from,
-    seconds,
     slow_start,
 )
 from windtunnel.controllers.sources import Sources
@@ -34,12 +39,10 @@ from windtunnel.controllers.views import (
     PodView,
     ReplicaSetStatus,
     ReplicaSetView,
-    Selector,
     find_condition,
     template_of,
 )
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
-from windtunnel.machinery.selectors import LabelSelector
 from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree
 
@@ -89,27 +92,6 @@ def count(
     )
 
 
-def next_available(pods: Iterable[PodView], min_ready_seconds: int, now: float) -> float | None:
-    """Return in how many seconds the next ready pod becomes available, or None."""
-    waits = []
-    for pod in pods:
-        condition = find_condition(pod.status.conditions, "Ready")
-        since = seconds(condition.last_transition_time) if condition and pod.ready else None
-        if since is not None and since + min_ready_seconds > now:
-            waits.append(since + min_ready_seconds - now)
-    return min(waits, default=None)
-
-
-def selector_of(selector: Selector) -> LabelSelector:
-    """Return the selector to match labels with."""
-    return LabelSelector.from_tree(
-        {
-            "matchLabels": selector.match_labels,
-            "matchExpressions": list(selector.match_expressions),
-        }
-    )
-
-
 class ReplicaSets:
     """Reconciles ReplicaSets."""
 
@@ -117,8 +99,8 @@ class ReplicaSets:
 
     def __init__(self, client: Client, clock: Clock, sources: Sources, recorder: Recorder) -> None:
         self._client, self._clock, self._sources = client, clock, sources
-        self._control = PodControl(client, recorder)
         self._expectations = Expectations(clock)
+        self._control = PodControl(client, recorder, self._expectations)
 
     def attach(self, queue: WorkQueue[Key]) -> None:
         """Queue a set when it or one of its pods changes."""
@@ -149,18 +131,19 @@ class ReplicaSets:
         pods = self._claim(key, replica_set)
         active = [pod for pod in pods if pod.active]
         terminating = sum(pod.metadata.deleting and not pod.finished for pod in pods)
-        plan, failure = Plan(), None
+        plan, refusal = Plan(), None
         if self._expectations.met(key) and not replica_set.metadata.deleting:
             crowd = self._crowd(replica_set)
             plan = decide(replica_set.spec.replicas, active, crowd, now)
-            failure = self._act(key, replica_set, plan)
+            refusal = self._act(key, replica_set, plan)
+        failure = None if refusal is None or namespace_is_going(refusal) else refusal
         status = count(replica_set, active, terminating, failure, now)
         if status != replica_set.status:
             write_status(self._client, RESOURCE, key, status_tree(status))
         if failure is not None:
             raise failure
         changed = bool(plan.create or plan.delete)
-        if changed and abs(replica_set.spec.replicas - len(active)) > AT_ONCE:
+        if changed and refusal is None and abs(replica_set.spec.replicas - len(active)) > AT_ONCE:
             return Result(again_in=0.0)
         min_ready = replica_set.spec.min_ready_seconds
         return Result(next_available(active, min_ready, now)) if min_ready else DONE
@@ -168,11 +151,10 @@ class ReplicaSets:
     def _act(self, key: Key, replica_set: ReplicaSetView, plan: Plan) -> Exception | None:
         subject = subject_of(replica_set)
         if plan.delete:
-            self._expectations.expect_deletions(key, [pod.metadata.uid for pod in plan.delete])
             failures = [
                 failure
                 for pod in plan.delete
-                if (failure := self._delete(key, pod, subject)) is not None
+                if (failure := self._control.delete(pod, subject, key)) is not None
             ]
             return failures[0] if failures else None
         owner = owner_reference("apps/v1", "ReplicaSet", replica_set.metadata)
@@ -184,30 +166,10 @@ class ReplicaSets:
                 f"{replica_set.metadata.name}-",
                 owner,
             )
-            self._expectations.expect_creation(key)
-            try:
-                refusal = self._control.create(pod, subject)
-            except BaseException:
-                self._expectations.created(key)
-                raise
-            if refusal is not None:
-                self._expectations.created(key)
-            return refusal
+            return self._control.create(pod, subject, key)
 
         _, failure = slow_start(plan.create, make)
-        return None if failure is None or namespace_is_going(failure) else failure
-
-    def _delete(self, key: Key, pod: PodView, subject: Subject) -> Exception | None:
-        uid = pod.metadata.uid
-        where = Key(pod.metadata.namespace, pod.metadata.name)
-        try:
-            refusal = self._control.delete(where, uid, subject)
-        except BaseException:
-            self._expectations.deleted(key, uid)
-            raise
-        if refusal is not None:
-            self._expectations.deleted(key, uid)
-        return refusal
+        return failure
 
     def _claim(self, key: Key, replica_set: ReplicaSetView) -> list[PodView]:
         return claim_pods(

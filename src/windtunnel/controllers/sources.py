@@ -9,10 +9,16 @@ from typing import Any, Final
 from windtunnel.client import Client
 from windtunnel.client.cache import Cache
 from windtunnel.controllers.budget.views import BudgetView
+from windtunnel.controllers.cronjob.views import CronJobView
+from windtunnel.controllers.daemonset.views import DaemonSetView
 from windtunnel.controllers.deployment.views import DeploymentView
+from windtunnel.controllers.endpoints.views import EndpointsView, ServiceView, SliceView
 from windtunnel.controllers.job.views import JobView
 from windtunnel.controllers.node.views import LeaseView, NodeView
+from windtunnel.controllers.revisions import RevisionView
+from windtunnel.controllers.statefulset.views import StatefulSetView
 from windtunnel.controllers.views import (
+    ClaimView,
     ConfigMapView,
     NamespaceView,
     PlainView,
@@ -29,7 +35,8 @@ class Sources:
     """The caches.
 
     Pods are found by "owner" (the controller's uid), "node", "namespace", "orphans" (namespace, if
-    they have no controller) and "state" (``deleting``, ``finished``).
+    they have no controller) and "state" (``deleting``, ``finished``). Services that select pods are
+    found by "selecting" (namespace), endpoint slices by "service" (the text of its key).
     """
 
     def __init__(self, client: Client) -> None:
@@ -58,11 +65,34 @@ class Sources:
         self.deployments: Cache[DeploymentView] = Cache(
             client, "deployments.apps", DeploymentView, indices={"namespace": _namespace}
         )
+        self.daemon_sets: Cache[DaemonSetView] = Cache(
+            client, "daemonsets.apps", DaemonSetView, indices={"namespace": _namespace}
+        )
+        self.stateful_sets: Cache[StatefulSetView] = Cache(
+            client, "statefulsets.apps", StatefulSetView, indices={"namespace": _namespace}
+        )
+        self.revisions: Cache[RevisionView] = Cache(
+            client,
+            "controllerrevisions.apps",
+            RevisionView,
+            indices={"owner": _owner, "orphans": _orphan},
+        )
         self.jobs: Cache[JobView] = Cache(
-            client, "jobs.batch", JobView, indices={"namespace": _namespace}
+            client, "jobs.batch", JobView, indices={"owner": _owner, "namespace": _namespace}
+        )
+        self.cron_jobs: Cache[CronJobView] = Cache(client, "cronjobs.batch", CronJobView)
+        self.services: Cache[ServiceView] = Cache(
+            client, "services", ServiceView, indices={"selecting": _selecting}
+        )
+        self.endpoints: Cache[EndpointsView] = Cache(client, "endpoints", EndpointsView)
+        self.slices: Cache[SliceView] = Cache(
+            client,
+            "endpointslices.discovery.k8s.io",
+            SliceView,
+            indices={"service": _service},
         )
         self.namespaces: Cache[NamespaceView] = Cache(client, "namespaces", NamespaceView)
-        self.claims: Cache[PlainView] = Cache(client, "persistentvolumeclaims", PlainView)
+        self.claims: Cache[ClaimView] = Cache(client, "persistentvolumeclaims", ClaimView)
         self.accounts: Cache[PlainView] = Cache(client, "serviceaccounts", PlainView)
         self.root_cas: Cache[ConfigMapView] = Cache(
             client, "configmaps", ConfigMapView, field_selector=f"metadata.name={ROOT_CA}"
@@ -77,7 +107,9 @@ class Sources:
     def _all(self) -> tuple[Cache[Any], ...]:
         return (
             self.namespaces, self.nodes, self.leases, self.accounts, self.root_cas, self.claims,
-            self.quotas, self.budgets, self.deployments, self.replica_sets, self.jobs, self.pods,
+            self.quotas, self.budgets, self.revisions, self.deployments, self.replica_sets,
+            self.daemon_sets, self.stateful_sets, self.cron_jobs, self.jobs, self.services,
+            self.endpoints, self.slices, self.pods,
         )  # fmt: skip
 
     @property
@@ -121,6 +153,15 @@ def _node(key: Key, view: PodView) -> tuple[str, ...]:
 
 def _namespace(key: Key, view: Any) -> tuple[str, ...]:
     return (key.namespace,)
+
+
+def _selecting(key: Key, view: ServiceView) -> tuple[str, ...]:
+    return (key.namespace,) if view.selects else ()
+
+
+def _service(key: Key, view: SliceView) -> tuple[str, ...]:
+    name = view.metadata.labels.get("kubernetes.io/service-name")
+    return (str(Key(key.namespace, name)),) if name else ()
 
 
 def _state(key: Key, view: PodView) -> tuple[str, ...]:

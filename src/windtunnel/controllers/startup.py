@@ -7,9 +7,14 @@ from collections.abc import Collection
 from windtunnel.client import Client
 from windtunnel.client.events import Recorder
 from windtunnel.controllers.budget.reconciler import Budgets
+from windtunnel.controllers.claim_binding import ClaimBinding
 from windtunnel.controllers.claim_protection import ClaimProtection
 from windtunnel.controllers.controller import Controller
+from windtunnel.controllers.cronjob.reconciler import CronJobs
+from windtunnel.controllers.daemonset.reconciler import DaemonSets
 from windtunnel.controllers.deployment.reconciler import Deployments
+from windtunnel.controllers.endpoints.mirrored import MirroredSlices
+from windtunnel.controllers.endpoints.selected import ServiceEndpoints, ServiceSlices
 from windtunnel.controllers.garbage.collector import GarbageCollector
 from windtunnel.controllers.garbage.graph import Graph
 from windtunnel.controllers.job.afterwards import FinishedJobs, JobOrphans
@@ -26,6 +31,7 @@ from windtunnel.controllers.resources import Resources
 from windtunnel.controllers.serviceaccount import RootCertificates, ServiceAccounts
 from windtunnel.controllers.settings import Settings
 from windtunnel.controllers.sources import Sources
+from windtunnel.controllers.statefulset.reconciler import StatefulSets
 from windtunnel.kernel import Loop, Worker
 
 
@@ -97,6 +103,9 @@ class Controllers:
             TaintEvictions(client, clock, sources, recorder("taint-eviction-controller")),
             ReplicaSets(client, clock, sources, recorder("replicaset-controller")),
             Deployments(client, clock, sources, recorder("deployment-controller")),
+            DaemonSets(client, clock, sources, recorder("daemonset-controller")),
+            StatefulSets(client, clock, sources, recorder("statefulset-controller")),
+            CronJobs(client, clock, sources, recorder("cronjob-controller")),
             Jobs(client, clock, sources, recorder("job-controller")),
             JobOrphans(client, sources),
             FinishedJobs(client, clock, sources),
@@ -105,6 +114,10 @@ class Controllers:
             GarbageCollector(client, graph, resources, recorder("garbage-collector-controller")),
             PodGarbage(client, clock, sources, settings),
             ClaimProtection(client, sources),
+            ClaimBinding(client, sources, recorder("persistentvolume-controller")),
+            ServiceSlices(client, sources),
+            ServiceEndpoints(client, sources),
+            MirroredSlices(client, sources),
         ]
         if settings.root_ca:
             controllers.insert(1, RootCertificates(client, sources, settings.root_ca))

@@ -111,8 +111,11 @@ class PodSpec(View, frozen=True):
     """What a pod is to be."""
 
     node_name: str = ""
+    hostname: str = ""
+    subdomain: str = ""
     tolerations: tuple[Toleration, ...] = ()
     volumes: tuple[Volume, ...] = ()
+    affinity: dict[str, Any] | None = None
 
 
 class Terminated(View, frozen=True):
@@ -136,10 +139,18 @@ class ContainerStatus(View, frozen=True):
     state: ContainerState = ContainerState()
 
 
+class PodAddress(View, frozen=True):
+    """One address of a pod."""
+
+    ip: str = ""
+
+
 class PodStatus(View, frozen=True):
     """What a pod is now."""
 
     phase: str = ""
+    pod_ip: str = msgspec.field(default="", name="podIP")
+    pod_ips: tuple[PodAddress, ...] = msgspec.field(default=(), name="podIPs")
     conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
@@ -262,6 +273,20 @@ class PlainView(View, frozen=True):
     """An object of which only the metadata matters."""
 
     metadata: Metadata
+
+
+class ClaimSpec(View, frozen=True):
+    """What a volume claim asks for."""
+
+    volume_name: str = ""
+    storage_class_name: str | None = None
+
+
+class ClaimView(View, frozen=True):
+    """A PersistentVolumeClaim."""
+
+    metadata: Metadata
+    spec: ClaimSpec = ClaimSpec()
 
 
 class ConfigMapView(View, frozen=True):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from windtunnel.machinery.timestamp import parse_time
 
 _MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86400, 365 * 86400
@@ -10,6 +13,31 @@ _MINUTE, _HOUR, _DAY, _YEAR = 60, 3600, 86400, 365 * 86400
 def _two_units(seconds: int, large: int, large_unit: str, small: int, small_unit: str) -> str:
     rest = seconds % large // small
     return f"{seconds // large}{large_unit}" + (f"{rest}{small_unit}" if rest else "")
+
+
+_PIECE: Final = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
+_UNIT_SECONDS: Final = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "µs": 1e-6,
+    "μs": 1e-6,
+    "ms": 1e-3,
+    "s": 1.0,
+    "m": 60.0,
+    "h": 3600.0,
+}
+
+
+def parse_duration(text: str) -> float:
+    """Return the seconds that a duration of at least 0 means, as Go writes it: ``1m30s``.
+
+    Raises:
+        ValueError: The text is no such duration.
+    """
+    pieces = _PIECE.findall(text)
+    if not pieces or "".join(map("".join, pieces)) != text:
+        raise ValueError(f'time: invalid duration "{text}"')
+    return sum(float(amount) * _UNIT_SECONDS[unit] for amount, unit in pieces)
 
 
 def short_duration(seconds: float) -> str:

@@ -1,5 +1,4 @@
 import msgspec
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,7 +7,6 @@ from windtunnel.controllers.deployment.rollout import (
     grow_newest,
     max_surge,
     max_unavailable,
-    portion,
     scale,
     shrink_old,
 )
@@ -30,20 +28,6 @@ def share(
     metadata = {"name": name, "creationTimestamp": f"2027-01-15T08:00:0{name[-1]}Z"}
     tree = {"metadata": metadata, "spec": {"replicas": replicas}, "status": status}
     return Share(msgspec.convert(tree, ReplicaSetView), replicas, None, max_note)
-
-
-PORTIONS = {
-    "a number": (3, 10, True, 3),
-    "a share rounded up": ("25%", 10, True, 3),
-    "a share rounded down": ("25%", 10, False, 2),
-    "more than all": ("150%", 4, True, 6),
-    "nothing": (None, 10, True, 0),
-}
-
-
-@pytest.mark.parametrize(("value", "total", "up", "want"), PORTIONS.values(), ids=PORTIONS.keys())
-def test_portion(value: int | str | None, total: int, up: bool, want: int) -> None:
-    assert portion(value, total, up=up) == want
 
 
 def test_a_rollout_that_could_never_move_may_miss_one_pod() -> None:

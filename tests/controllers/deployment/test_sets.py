@@ -7,7 +7,6 @@ from windtunnel.controllers.deployment.sets import (
     find_newest,
     new_set,
     revision_notes,
-    template_hash,
 )
 from windtunnel.controllers.deployment.views import DeploymentView
 from windtunnel.controllers.views import ReplicaSetView
@@ -54,15 +53,6 @@ def test_the_newest_is_found_by_its_template_alone() -> None:
     found = find_newest(deployment(), sets)
 
     assert found is sets[1]
-
-
-def test_the_same_template_gives_the_same_hash_and_a_collision_another() -> None:
-    digest = template_hash(template("app:1"), None)
-
-    assert digest == template_hash(dict(reversed(template("app:1").items())), None)
-    assert digest != template_hash(template("app:2"), None)
-    assert digest != template_hash(template("app:1"), 1)
-    assert set(digest) <= set("bcdfghjklmnpqrstvwxz2456789")
 
 
 def test_a_new_set_is_owned_labelled_and_numbered() -> None:

@@ -22,7 +22,7 @@ from windtunnel.controllers.budget.status import (
 from windtunnel.controllers.budget.views import BudgetView
 from windtunnel.controllers.controller import write_status
 from windtunnel.controllers.deployment.views import DeploymentView
-from windtunnel.controllers.replicaset import selector_of
+from windtunnel.controllers.ownership import selector_of
 from windtunnel.controllers.resources import Resources
 from windtunnel.controllers.sources import Sources
 from windtunnel.controllers.views import PodView, ReplicaSetView, Selector

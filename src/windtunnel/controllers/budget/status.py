@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from windtunnel.controllers.budget.views import BudgetSpec, BudgetStatus, BudgetView
-from windtunnel.controllers.deployment.rollout import portion
 from windtunnel.controllers.pods import seconds
+from windtunnel.controllers.portions import portion
 from windtunnel.controllers.views import Condition, PodView, find_condition
 from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Tree

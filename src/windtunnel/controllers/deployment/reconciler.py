@@ -19,9 +19,8 @@ from windtunnel.controllers.deployment.status import (
     status_tree,
 )
 from windtunnel.controllers.deployment.views import DeploymentView
-from windtunnel.controllers.ownership import claim, owner_reference
+from windtunnel.controllers.ownership import claim, owner_reference, selector_of
 from windtunnel.controllers.pods import namespace_is_going
-from windtunnel.controllers.replicaset import selector_of
 from windtunnel.controllers.sources import Sources
 from windtunnel.controllers.views import PodView, ReplicaSetView, template_of
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from windtunnel.controllers.deployment.views import DeploymentView, RollingUpdate
+from windtunnel.controllers.portions import portion
 from windtunnel.controllers.views import ReplicaSetView
 
 
@@ -54,16 +55,6 @@ class Move(NamedTuple):
     name: str
     before: int
     after: int
-
-
-def portion(value: int | str | None, total: int, *, up: bool) -> int:
-    """Return a number or percentage of ``total``, rounded up or down."""
-    if value is None:
-        return 0
-    if isinstance(value, int):
-        return value
-    percent = int(value.rstrip("%"))
-    return math.ceil(percent * total / 100) if up else math.floor(percent * total / 100)
 
 
 def max_surge(deployment: DeploymentView) -> int:

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-import msgspec
-
 from windtunnel.controllers.deployment.rollout import Share
 from windtunnel.controllers.deployment.views import DeploymentView
 from windtunnel.controllers.ownership import owner_reference
+from windtunnel.controllers.template_hash import template_hash
 from windtunnel.controllers.views import ReplicaSetView, template_of
 from windtunnel.machinery.tree import Tree
 
@@ -33,7 +32,6 @@ _NOT_COPIED: Final = frozenset(
     }
 )
 _HISTORY_LENGTH: Final = 2000
-_ALPHABET: Final = "bcdfghjklmnpqrstvwxz2456789"
 
 
 def find_newest(
@@ -53,20 +51,6 @@ def share_of(view: ReplicaSetView) -> Share:
     return Share(
         view, view.spec.replicas, _number(annotations.get(DESIRED)), _number(annotations.get(MAX))
     )
-
-
-def template_hash(template: Tree, collisions: int | None) -> str:
-    """Return the hash of a pod template, in letters and digits that spell nothing.
-
-    Any stable 32-bit hash will do; FNV-1a, as the real one, over sorted JSON instead of its dump.
-    """
-    text = msgspec.json.encode(template, order="deterministic")
-    if collisions is not None:
-        text += collisions.to_bytes(8, "little")
-    value = 0x811C9DC5
-    for byte in text:
-        value = ((value ^ byte) * 0x01000193) & 0xFFFFFFFF
-    return "".join(_ALPHABET[ord(digit) % len(_ALPHABET)] for digit in str(value))
 
 
 def scale_notes(wanted: int, surge: int) -> dict[str, str]:

@@ -22,14 +22,13 @@ from windtunnel.controllers.job.indexes import INDEX
 from windtunnel.controllers.job.plan import Plan, decide
 from windtunnel.controllers.job.tally import FAILURE_COUNT, FINALIZER, IGNORED_COUNT
 from windtunnel.controllers.job.views import JobStatus, JobView, Uncounted
-from windtunnel.controllers.ownership import claim_pods, follow_pods, owner_reference
+from windtunnel.controllers.ownership import claim_pods, follow_pods, owner_reference, selector_of
 from windtunnel.controllers.pods import (
     PodControl,
     namespace_is_going,
     pod_from,
     slow_start,
 )
-from windtunnel.controllers.replicaset import selector_of
 from windtunnel.controllers.sources import Sources
 from windtunnel.controllers.views import PodView, template_of
 from windtunnel.kernel import DONE, Clock, Result, WorkQueue
@@ -50,8 +49,8 @@ class Jobs:
     def __init__(self, client: Client, clock: Clock, sources: Sources, recorder: Recorder) -> None:
         self._client, self._clock, self._sources = client, clock, sources
         self._recorder = recorder
-        self._control = PodControl(client, recorder)
         self._expectations = Expectations(clock)
+        self._control = PodControl(client, recorder, self._expectations)
         self._backoffs: dict[Key, Backoff] = {}
         self._released: set[str] = set()
         """uids of pods whose finalizer is gone, until the cache shows it too."""
@@ -108,7 +107,7 @@ class Jobs:
             record(_subject(job), reason, message)
         if failure is not None:
             raise failure
-        return Result(plan.again_in)
+        return Result(plan.again_in if missed == 0 else None)  # else: nothing more can be made
 
     def _act(self, key: Key, job: JobView, plan: Plan) -> tuple[int, Exception | None]:
         """Make and delete pods; returns how many were made, and the first failure."""
@@ -116,7 +115,9 @@ class Jobs:
         if plan.forgive:
             for pod in plan.delete:
                 self._release(pod)
-        failures = [failure for pod in plan.delete if (failure := self._delete(key, pod, subject))]
+        failures = [
+            failure for pod in plan.delete if (failure := self._control.delete(pod, subject, key))
+        ]
         if failures:
             return 0, failures[0]
         made, failure = slow_start(
@@ -128,28 +129,8 @@ class Jobs:
         self, key: Key, job: JobView, creation: Creation, subject: Subject
     ) -> Exception | None:
         owner = owner_reference("batch/v1", "Job", job.metadata)
-        self._expectations.expect_creation(key)
-        try:
-            refusal = self._control.create(job_pod(job, creation, owner), subject)
-        except BaseException:
-            self._expectations.created(key)
-            raise
-        if refusal is not None:
-            self._expectations.created(key)
-        return refusal
-
-    def _delete(self, key: Key, pod: PodView, subject: Subject) -> Exception | None:
-        uid = pod.metadata.uid
-        self._expectations.expect_deletions(key, [uid])
-        where = Key(pod.metadata.namespace, pod.metadata.name)
-        try:
-            refusal = self._control.delete(where, uid, subject)
-        except BaseException:
-            self._expectations.deleted(key, uid)
-            raise
-        if refusal is not None:
-            self._expectations.deleted(key, uid)
-        return refusal
+        pod = job_pod(job, creation, owner)
+        return self._control.create(pod, subject, key)
 
     def _settle(self, key: Key, job: JobView, status: JobStatus, plan: Plan) -> None:
         """Note the finished pods, take their finalizers, then count them."""

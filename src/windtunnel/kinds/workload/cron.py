@@ -12,6 +12,8 @@ import zoneinfo
 from dataclasses import dataclass
 from typing import Final
 
+from windtunnel.machinery.age import parse_duration
+
 _MONTHS: Final = tuple("jan feb mar apr may jun jul aug sep oct nov dec".split())  # noqa: SIM905
 _DAYS: Final = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 _DESCRIPTORS: Final = {
@@ -23,17 +25,6 @@ _DESCRIPTORS: Final = {
     "@midnight": "0 0 * * *",
     "@hourly": "0 * * * *",
 }
-_UNIT_SECONDS: Final = {
-    "ns": 1e-9,
-    "us": 1e-6,
-    "µs": 1e-6,
-    "μs": 1e-6,
-    "ms": 1e-3,
-    "s": 1.0,
-    "m": 60.0,
-    "h": 3600.0,
-}
-_DURATION: Final = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)")
 _ZONE_PART: Final = re.compile(r"[A-Za-z0-9._\-+]{1,14}")
 
 
@@ -170,12 +161,12 @@ def _is_star(text: str) -> bool:
 
 def _interval(text: str) -> float:
     duration = text.removeprefix("@every ")
-    pieces = _DURATION.findall(duration.lstrip("+-"))
-    if not pieces or "".join(map("".join, pieces)) != duration.lstrip("+-"):
+    try:
+        seconds = parse_duration(duration.lstrip("+-"))
+    except ValueError:
         raise MalformedSchedule(
             f'failed to parse duration {text}: time: invalid duration "{duration}"'
-        )
-    seconds = sum(float(amount) * _UNIT_SECONDS[unit] for amount, unit in pieces)
+        ) from None
     return max(1.0, float(int(seconds)))
 
 

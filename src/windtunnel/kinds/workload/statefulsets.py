@@ -55,6 +55,7 @@ def _default(tree: Tree) -> None:
         rolling = update.get("rollingUpdate") or {}
         update["rollingUpdate"] = rolling
         rolling.setdefault("partition", 0)
+        rolling.pop("maxUnavailable", None)  # behind a gate that is off
     retention = spec.setdefault("persistentVolumeClaimRetentionPolicy", {})
     retention.setdefault("whenDeleted", "Retain")
     retention.setdefault("whenScaled", "Retain")

@@ -1,0 +1,1 @@
+"""CronJobs: when they are due, what they start, and what they keep of it."""

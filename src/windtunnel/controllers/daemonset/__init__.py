@@ -1,0 +1,1 @@
+"""DaemonSets: which nodes get a pod, how pods are exchanged, and what is counted."""
