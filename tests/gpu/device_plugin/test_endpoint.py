@@ -5,8 +5,9 @@ import grpc
 import pytest
 from tests.gpu.device_plugin.kubelet import plugin_at
 
-from windtunnel.gpu.device_plugin.endpoint import Endpoint, NoSocket
+from windtunnel.gpu.device_plugin.endpoint import Endpoint
 from windtunnel.gpu.device_plugin.offers import Device, Offer
+from windtunnel.gpu.sockets import NoSocket
 from windtunnel.wire import deviceplugin_pb2 as wire
 
 OFFER = Offer("nvidia.com/gpu", "gpu.sock", (Device("GPU-1"), Device("GPU-2")))

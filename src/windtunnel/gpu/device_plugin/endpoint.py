@@ -8,7 +8,6 @@ Source: device plugin protocol v1beta1.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
 from concurrent import futures
@@ -18,22 +17,16 @@ from typing import Final
 
 import grpc
 
-from windtunnel.errors import WindtunnelError
 from windtunnel.gpu.device_plugin.offers import Device, Offer
+from windtunnel.gpu.sockets import listen
 from windtunnel.wire import deviceplugin_pb2 as wire
 from windtunnel.wire import deviceplugin_pb2_grpc as services
 
 VERSION: Final = "v1beta1"
 REGISTER_SECONDS: Final = 5.0
 """How long a kubelet may take to answer; source: fake-gpu-operator 0.2 dials for 5 s."""
-_LONGEST_PATH: Final = 107
-"""Bytes that the address of a Unix socket can hold, on Linux."""
 _PROGRAM_ON_HOST: Final = "/var/lib/runai/bin/nvidia-smi"
 _PROGRAM_IN_CONTAINER: Final = "/bin/nvidia-smi"
-
-
-class NoSocket(WindtunnelError):
-    """A socket cannot be made; the sentence says why."""
 
 
 class Endpoint(services.DevicePluginServicer):
@@ -59,17 +52,10 @@ class Endpoint(services.DevicePluginServicer):
         Raises:
             NoSocket: there can be no socket in this folder.
         """
-        path = self._folder / self.offer.socket
-        if len(os.fsencode(path)) > _LONGEST_PATH:
-            raise NoSocket(f"the path {path} is too long for a socket: {_LONGEST_PATH} bytes")
         # Each watching kubelet holds a thread; a kubelet has one watch, its successor another.
         server = grpc.server(futures.ThreadPoolExecutor(8, thread_name_prefix=self.offer.socket))
         services.add_DevicePluginServicer_to_server(self, server)
-        try:
-            path.unlink(missing_ok=True)
-            server.add_insecure_port(f"unix:{path}")
-        except (OSError, RuntimeError) as error:
-            raise NoSocket(f"cannot listen at {path}: {error}") from error
+        listen(server, self._folder / self.offer.socket)
         server.start()
         self._server = server
 

@@ -25,10 +25,11 @@ from windtunnel.devices import (
     topology_text,
 )
 from windtunnel.errors import ClusterError, WindtunnelError
-from windtunnel.gpu.device_plugin.endpoint import Endpoint, NoSocket, register
+from windtunnel.gpu.device_plugin.endpoint import Endpoint, register
 from windtunnel.gpu.device_plugin.hostfiles import leave_files
 from windtunnel.gpu.device_plugin.offers import Offer, offers
 from windtunnel.gpu.device_plugin.settings import Settings
+from windtunnel.gpu.sockets import NoSocket
 from windtunnel.kernel import Loop, Ticket
 from windtunnel.machinery.errors import ApiError
 from windtunnel.machinery.tree import Key

@@ -1,0 +1,70 @@
+"""What an exporter is told by its environment, under the names of the operator's chart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from windtunnel.devices import POOL_NAMESPACE
+from windtunnel.errors import UsageError
+from windtunnel.gpu.environment import flag, require, seconds
+
+PORT: Final = 9400
+_LARGEST_PORT: Final = 65535
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """Which nodes one exporter tells of, and where."""
+
+    node: str = ""
+    """The node it runs on; empty where it tells of all played nodes."""
+    topology_name: str = "topology"
+    namespace: str = POOL_NAMESPACE
+    reservation_namespace: str = "runai-reservation"
+    prometheus_url: str = "http://prometheus-operated.runai:9090"
+    interval_seconds: float = 10.0
+    """How long a node's labels and files may differ from its topology, though that stays."""
+    zones: bool = False
+    """Whether the zones of nodes are told (NodeResourceTopology)."""
+    pod_resources: bool = False
+    """Whether who has which devices is told, as a kubelet would."""
+    host: str = ""
+    port: int = PORT
+    root: Path = Path("/")
+    """What host paths are looked for under."""
+
+
+def read_settings(environment: Mapping[str, str], *, played: bool) -> Settings:
+    """Read the settings.
+
+    Args:
+        environment: Where they stand.
+        played: Whether the exporter tells of all played nodes.
+
+    Raises:
+        UsageError: one that must be set is not, or says what it cannot.
+    """
+    said = environment.get
+    return Settings(
+        node="" if played else require(environment, "NODE_NAME"),
+        topology_name=said("TOPOLOGY_CM_NAME") or "topology",
+        namespace=said("TOPOLOGY_CM_NAMESPACE") or POOL_NAMESPACE,
+        reservation_namespace=said("RESOURCE_RESERVATION_NAMESPACE") or "runai-reservation",
+        prometheus_url=said("PROMETHEUS_URL") or "http://prometheus-operated.runai:9090",
+        interval_seconds=seconds(environment, "TOPOLOGY_MAX_EXPORT_INTERVAL", 10.0),
+        zones=flag(environment, "NODE_RESOURCE_TOPOLOGY_ENABLED"),
+        pod_resources=not played and flag(environment, "POD_RESOURCES_ENABLED"),
+        host=said("WINDTUNNEL_LISTEN_HOST", ""),
+        port=_port(said("WINDTUNNEL_LISTEN_PORT", "")),
+    )
+
+
+def _port(text: str) -> int:
+    if not text:
+        return PORT
+    if not text.isascii() or not text.isdigit() or int(text) > _LARGEST_PORT:
+        raise UsageError(f"WINDTUNNEL_LISTEN_PORT is {text!r}, which is no port")
+    return int(text)
