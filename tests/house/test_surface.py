@@ -34,6 +34,7 @@ BY_NAME = {
     "gpu.smi": "a program of its own",
     "home.certificates": "a library for keys",
     "home.files": "writing files that are private",
+    "nodes.kubelet.streams.api": "serves HTTP on a thread of its own",
     "nodes.orders": "imports the trees of played nodes",
     "nodes.played": "plays nodes",
     "parity.api": "a replay, imported when it is asked for",

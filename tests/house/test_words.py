@@ -25,6 +25,7 @@ MEANINGLESS = re.compile(
 )
 """In names of folders, modules, classes and functions; in those of classes as in ``PodManager``."""
 BORDER = {
+    "apiserver/edge/protocol.py: data_received": "asyncio calls it so",
     "telemetry/log.py: info": "a level of logs everywhere",
     "errors.py: DataError": "what a cluster keeps is its data, as in --data-dir",
     "home/folder.py: default_data": "the folder of --data-dir",

@@ -210,7 +210,9 @@ class LocalClient:
         """Evict a pod, honouring disruption budgets."""
         self._write(self._kind("pods"), "create", key, self._core.evicting.evict, "eviction")
 
-    def write_many(self, writes: Sequence[Write]) -> Iterable[Exception | None]:
+    def write_many(
+        self, writes: Sequence[Write], *, in_order: bool = True
+    ) -> Iterable[Exception | None]:
         """Do many writes at once; one outcome a write, in order. None of them stops the rest."""
         outcomes: list[Exception | None] = []
         for write in writes:

@@ -48,7 +48,7 @@ class Relays:
     def end(self) -> None:
         """End all relays, so that connections can be closed."""
         for writer in list(self._joined):
-            writer.close()
+            writer.transport.abort()
 
     async def run(
         self, relay: Relay, request: Request, scope: Any, take: Take, receive: Any, send: Send

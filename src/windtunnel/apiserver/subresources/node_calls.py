@@ -19,7 +19,7 @@ from windtunnel.apiserver.request import Answer, Relay, Request
 from windtunnel.apiserver.subresources.reaching import Unreachable, kubelet
 from windtunnel.apiserver.verbs.objects import Objects
 from windtunnel.apiserver.verbs.reading import Reading
-from windtunnel.devices.pools import PLAYED
+from windtunnel.devices import PLAYED
 from windtunnel.machinery.errors import (
     ApiError,
     BadRequest,
