@@ -37,7 +37,7 @@ class ContainerOrder:
 
     ``command`` and ``args`` are None where the image's own hold. ``log_path`` is written in the
     CRI's format. ``memory_limit_bytes`` is 0 where there is none. ``address`` is the pod's address
-    as the API shows it.
+    as the API shows it. With ``stdin_once`` the program's input ends with the first attached one's.
     """
 
     pod_uid: str
@@ -66,6 +66,7 @@ class ContainerOrder:
     annotations: tuple[tuple[str, str], ...]
     labels: tuple[tuple[str, str], ...]
     init: bool
+    stdin_once: bool = False
 
 
 class ContainerState(Enum):
@@ -81,8 +82,8 @@ class ContainerRecord:
     """One container at one moment; a time is 0 where it has not come.
 
     ``id`` is 64 hexadecimal digits. ``reason`` is empty until the container has exited, then
-    "Completed", "Error", "OOMKilled" or "StartError". ``stand_in`` tells that the image is unknown
-    here and a sleeping process stands for it.
+    "Completed", "Error", "OOMKilled" or "StartError". ``stand_in`` tells that the image is only a
+    name here; ``remark`` is then the sentence for an Event: what runs instead of its programs.
     """
 
     id: str
@@ -104,6 +105,7 @@ class ContainerRecord:
     log_path: Path
     init: bool
     stand_in: bool = False
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +186,10 @@ class Exec(Protocol):
         """End it: kill what ``exec`` started, leave what ``attach`` was attached to."""
         ...
 
+    def close(self) -> None:
+        """Close all ends; once nobody reads or writes them."""
+        ...
+
 
 class Runtime(Protocol):
     """Containers of one node. Methods may block a little, but for ``containers`` and ``record``."""
@@ -236,6 +242,10 @@ class Runtime(Protocol):
 
     def record(self, container_id: str) -> ContainerRecord | None:
         """Return one container, None where it was removed."""
+        ...
+
+    def order(self, container_id: str) -> ContainerOrder | None:
+        """Return what a container was made of, None where it was removed."""
         ...
 
     def listen(self, deliver: Callable[[ContainerRecord], None]) -> Callable[[], None]:

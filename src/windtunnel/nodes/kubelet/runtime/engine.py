@@ -1,0 +1,486 @@
+"""The runtime of our node: containers as private roots, images as names.
+
+State is in memory and in processes that die with this one; the folder is emptied at the start.
+Every change of a container happens on the keeper's thread; what is asked comes from any other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pty
+import secrets
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from windtunnel.kernel import Clock, WallClock
+from windtunnel.nodes.kubelet.runtime import memory
+from windtunnel.nodes.kubelet.runtime.bundle import (
+    Bundle,
+    check_sources,
+    identity_of,
+    lay_out,
+    make_bundle,
+    remove_bundle,
+)
+from windtunnel.nodes.kubelet.runtime.bundle import OwnFiles as _OwnFiles
+from windtunnel.nodes.kubelet.runtime.container import Container, Launch
+from windtunnel.nodes.kubelet.runtime.entry import Missing, find_program, inside
+from windtunnel.nodes.kubelet.runtime.execution import (
+    AttachedExec,
+    ProcessExec,
+    reading,
+    set_size,
+    writing,
+)
+from windtunnel.nodes.kubelet.runtime.images import ImageStore, remark
+from windtunnel.nodes.kubelet.runtime.isolation import Tools, trial
+from windtunnel.nodes.kubelet.runtime.keeper import Keeper
+from windtunnel.nodes.kubelet.runtime.programs import shell_level
+from windtunnel.nodes.kubelet.runtime.programs import tools as toolbox
+from windtunnel.nodes.kubelet.runtime.protocol import (
+    ContainerOrder,
+    ContainerRecord,
+    ContainerState,
+    CreateFailed,
+    ExecFailed,
+    ExecTimedOut,
+    ImageRecord,
+    Isolation,
+    StartFailed,
+)
+from windtunnel.nodes.kubelet.runtime.registries import Registries
+from windtunnel.nodes.kubelet.runtime.root import plan_root
+
+_SETTLE_SECONDS: Final = 60.0
+_DEATH_SECONDS: Final = 10.0
+"""How long a killed process may take to be gone; only one that the kernel holds takes longer."""
+_TOOL_PATH: Final = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+_JOIN: Final = 'echo 0 > "$0" && exec "$@"'
+
+
+class ContainerEngine:
+    """A ``Runtime`` over this machine's processes.
+
+    Args:
+        folder: Where roots are made; this runtime's alone, emptied at the start.
+        clock: Tells the time of what happens.
+        registries: What registries hold, by host; the others hold every image.
+        images: Images that are present from the beginning, with their sizes in bytes.
+        files: Further files of our own images, by their path there.
+        isolate: False for plain processes, whatever the machine allows.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        clock: Clock | None = None,
+        registries: Registries | None = None,
+        images: Mapping[str, int] | None = None,
+        files: Mapping[str, Path] | None = None,
+        isolate: bool = True,
+    ) -> None:
+        self._folder = folder.absolute()
+        self._clock = clock or WallClock()
+        self._images = ImageStore(registries, images)
+        self._files = dict(files or {})
+        self._tools = Tools.find()
+        self._lock = threading.Lock()
+        self._containers: dict[str, tuple[Container, Bundle]] = {}
+        self._listeners: list[Callable[[ContainerRecord], None]] = []
+        remove_bundle(self._folder)
+        self._folder.mkdir(parents=True, exist_ok=True)
+        mark = hashlib.sha256(str(self._folder).encode()).hexdigest()[:8]
+        self._groups = memory.Groups(f"windtunnel-{mark}")
+        why = self._try() if isolate else "plain processes were asked for"
+        self.isolation = Isolation.NONE if why else Isolation.NAMESPACES
+        self.isolation_message = (
+            f"containers run as plain processes: {why}"
+            if why
+            else "containers have namespaces and roots of their own"
+        )
+        self._keeper = Keeper(self._look_at_memory, memory.LOOK_SECONDS)
+
+    def image(self, reference: str) -> ImageRecord | None:
+        """Return the image where it is present; raises PullFailed where the name is no name."""
+        found = self._images.find(reference)
+        return found.record if found else None
+
+    def pull(self, reference: str) -> ImageRecord:
+        """Make the image present; raises PullFailed."""
+        return self._images.pull(reference).record
+
+    def images(self) -> list[ImageRecord]:
+        """Return the images that are present, largest first."""
+        return self._images.records()
+
+    def create(self, order: ContainerOrder) -> str:
+        """Make a container and return its id; raises CreateFailed."""
+        container_id = secrets.token_hex(32)
+        image = self._images.find(order.image)
+        if image is None:
+            raise CreateFailed(f'failed to get image "{order.image}": not found')
+        check_sources(order, container_id)
+        limit = order.memory_limit_bytes
+        isolated = self.isolation is Isolation.NAMESPACES
+        group = self._groups.make(container_id, limit) if limit else None
+        folder = self._folder / container_id
+        try:
+            bundle = make_bundle(
+                folder,
+                order,
+                image,
+                self._tools,
+                group=group,
+                files=self._files,
+                isolated=isolated,
+            )
+        except OSError as error:
+            remove_bundle(folder)
+            raise CreateFailed(
+                f'failed to create containerd container: failed to write "{error.filename}": '
+                f"{(error.strerror or str(error)).lower()}"
+            ) from None
+        launch = Launch(
+            command=(
+                self._tools.launch(bundle.identity, folder)
+                if isolated
+                else self._tools.launch_plainly(folder)
+            ),
+            environment=_TOOL_PATH,
+            isolated=isolated,
+        )
+        record = ContainerRecord(
+            id=container_id,
+            pod_uid=order.pod_uid,
+            pod_namespace=order.pod_namespace,
+            pod_name=order.pod_name,
+            name=order.name,
+            attempt=order.attempt,
+            image=image.record.image,
+            image_id=image.record.id,
+            state=ContainerState.CREATED,
+            exit_code=0,
+            reason="",
+            message="",
+            created_at=self._clock.now(),
+            started_at=0.0,
+            finished_at=0.0,
+            pid=0,
+            log_path=order.log_path,
+            init=order.init,
+            stand_in=image.record.stand_in,
+            remark=remark(image, asleep=bundle.asleep),
+        )
+        container = Container(
+            order, record, folder, launch, group, self._keeper, self._clock, self._tell
+        )
+        with self._lock:
+            self._containers[container_id] = (container, bundle)
+        self._tell(record)
+        return container_id
+
+    def start(self, container_id: str) -> None:
+        """Run the container's program; raises StartFailed."""
+        container, _ = self._find(container_id, StartFailed)
+        if container.record.state is not ContainerState.CREATED:
+            raise StartFailed(f"container is in {_cri(container.record.state)} state")
+        self._keeper.do(container.start)
+        if not container.settled.wait(_SETTLE_SECONDS):
+            self._keeper.do(lambda: container.signal(signal.SIGKILL))
+            container.exited.wait(_DEATH_SECONDS)
+            raise StartFailed("failed to create containerd task: context deadline exceeded")
+        if container.record.reason == "StartError":
+            raise StartFailed(container.record.message)
+        if container.order.memory_limit_bytes and container.group is None:
+            self._keeper.do(self._keeper.look_again)
+
+    def signal(self, container_id: str, number: int) -> None:
+        """Send a signal to the container's first process, if it still runs."""
+        with self._lock:
+            found = self._containers.get(container_id)
+        if found is not None:
+            self._keeper.do(lambda: found[0].signal(number))
+
+    def stop(self, container_id: str, grace_seconds: float) -> None:
+        """Ask the container to end, kill it after the grace; returns when it has exited."""
+        with self._lock:
+            found = self._containers.get(container_id)
+        if found is None or found[0].record.state is ContainerState.CREATED:
+            return
+        container, bundle = found
+        # A first process loses what comes before its trap is set, and a stand-in is to end.
+        tries = max(1, round(grace_seconds)) if bundle.asleep else 1
+        for _ in range(tries if grace_seconds > 0 else 0):
+            self._keeper.do(lambda: container.signal(signal.SIGTERM))
+            if container.exited.wait(grace_seconds / tries):
+                return
+        self._keeper.do(lambda: container.signal(signal.SIGKILL))
+        container.exited.wait(_DEATH_SECONDS)
+
+    def remove(self, container_id: str) -> None:
+        """Forget a container, killing it where it runs; its log file stays."""
+        self.stop(container_id, 0)
+        with self._lock:
+            found = self._containers.pop(container_id, None)
+        if found is not None:
+            if found[0].group is not None:
+                found[0].group.remove()
+            remove_bundle(found[0].folder)
+
+    def containers(self) -> list[ContainerRecord]:
+        """Return all containers that were not removed, in the order of their creation."""
+        with self._lock:
+            return [container.record for container, _ in self._containers.values()]
+
+    def record(self, container_id: str) -> ContainerRecord | None:
+        """Return one container, None where it was removed."""
+        with self._lock:
+            found = self._containers.get(container_id)
+        return found[0].record if found else None
+
+    def order(self, container_id: str) -> ContainerOrder | None:
+        """Return what a container was made of, None where it was removed."""
+        with self._lock:
+            found = self._containers.get(container_id)
+        return found[0].order if found else None
+
+    def listen(self, deliver: Callable[[ContainerRecord], None]) -> Callable[[], None]:
+        """Tell each change of state, from any thread, until the returned call is made."""
+        with self._lock:
+            self._listeners = [*self._listeners, deliver]
+
+        def leave() -> None:
+            with self._lock:
+                self._listeners = [each for each in self._listeners if each is not deliver]
+
+        return leave
+
+    def exec(
+        self, container_id: str, argv: Sequence[str], *, tty: bool = False, stdin: bool = False
+    ) -> ProcessExec:
+        """Run a program in a running container; raises ExecFailed."""
+        command, environment = self._entering(container_id, argv, tty=tty)
+        if tty:
+            return self._exec_on_terminal(command, environment, stdin=stdin)
+        process = self._spawn(
+            command,
+            environment,
+            subprocess.PIPE if stdin else subprocess.DEVNULL,
+            subprocess.PIPE,
+            subprocess.PIPE,
+        )
+        assert process.stdout is not None
+        assert process.stderr is not None
+        return ProcessExec(
+            process,
+            process.stdin,  # type: ignore[arg-type]
+            process.stdout,  # type: ignore[arg-type]
+            process.stderr,  # type: ignore[arg-type]
+        )
+
+    def exec_sync(
+        self, container_id: str, argv: Sequence[str], timeout_seconds: float
+    ) -> tuple[int, bytes]:
+        """Run a program to its end; its exit code and both outputs. 0 seconds: no limit.
+
+        Raises:
+            ExecFailed: it cannot be run.
+            ExecTimedOut: it took too long.
+        """
+        command, environment = self._entering(container_id, argv, tty=False)
+        process = self._spawn(
+            command, environment, subprocess.DEVNULL, subprocess.PIPE, subprocess.PIPE
+        )
+        try:
+            out, err = process.communicate(timeout=timeout_seconds or None)
+        except subprocess.TimeoutExpired as late:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            written = (late.output or b"") + (late.stderr or b"")
+            process.wait()
+            for file in (process.stdout, process.stderr):
+                if file is not None:
+                    file.close()
+            told = f'command timed out: "{" ".join(argv)}" timed out after '
+            raise ExecTimedOut(told + go_duration(timeout_seconds), written) from None
+        code = process.returncode
+        return (128 - code if code < 0 else code), out + err
+
+    def attach(self, container_id: str) -> AttachedExec:
+        """Open the ends of a running container's first process; raises ExecFailed."""
+        container, _ = self._running(container_id, "failed to attach to container")
+
+        def wait() -> int:
+            container.exited.wait()
+            return container.record.exit_code
+
+        def resize(columns: int, rows: int) -> None:
+            self._keeper.do(lambda: set_size(container.terminal, columns, rows))
+
+        def open_ends() -> AttachedExec:
+            stdin = None
+            if container.order.tty and container.terminal >= 0:
+                stdin = writing(os.dup(container.terminal))
+            elif container.stdin >= 0:
+                stdin = writing(os.dup(container.stdin))
+                if container.order.stdin_once:
+                    container.close_stdin()
+            attached = AttachedExec(stdin, resize, wait, terminal=container.order.tty)
+            container.tap(attached)
+            return attached
+
+        return self._keeper.do(open_ends)
+
+    def close(self) -> None:
+        """Kill every container and leave nothing behind but log files."""
+        with self._lock:
+            ids = list(self._containers)
+            running = [container for container, _ in self._containers.values()]
+        for container in running:
+            self._keeper.do(lambda one=container: one.signal(signal.SIGKILL))  # type: ignore[misc]
+        for container_id in ids:
+            self.remove(container_id)
+        self._groups.close()
+        self._keeper.close()
+        remove_bundle(self._folder)
+
+    def _try(self) -> str:
+        folder = self._folder / "trial"
+        plan = plan_root(_OwnFiles(), extras=toolbox(), mounts=(), devices=())
+        try:
+            lay_out(folder / "root", plan)
+            return trial(self._tools, folder, plan.mounts)
+        finally:
+            remove_bundle(folder)
+
+    def _tell(self, record: ContainerRecord) -> None:
+        for deliver in self._listeners:
+            deliver(record)
+
+    def _find(
+        self, container_id: str, failure: type[StartFailed | ExecFailed]
+    ) -> tuple[Container, Bundle]:
+        with self._lock:
+            found = self._containers.get(container_id)
+        if found is None:
+            raise failure(
+                f'an error occurred when try to find container "{container_id}": not found'
+            )
+        return found
+
+    def _running(self, container_id: str, what: str) -> tuple[Container, Bundle]:
+        container, bundle = self._find(container_id, ExecFailed)
+        state = container.record.state
+        if state is not ContainerState.RUNNING:
+            raise ExecFailed(f"{what}: container is in {_cri(state)} state")
+        return container, bundle
+
+    def _entering(
+        self, container_id: str, argv: Sequence[str], *, tty: bool
+    ) -> tuple[list[str], dict[str, str]]:
+        """Return the command that runs ``argv`` in a container, and its environment."""
+        container, bundle = self._running(container_id, "failed to exec in container")
+        pid = container.record.pid
+        isolated = self.isolation is Isolation.NAMESPACES
+        root = f"/proc/{pid}/root" if isolated else "/"
+        search = bundle.environment["PATH"]
+        name = argv[0]
+        own = Path(f"{bundle.folder}/root{name}")
+        if not isolated and name.startswith("/") and own.exists():
+            name = str(own)
+        try:
+            find_program(root, name, search, bundle.working_dir)
+        except Missing as missing:
+            raise ExecFailed(
+                f'failed to exec in container: failed to start exec "{secrets.token_hex(32)}": '
+                "OCI runtime exec failed: exec failed: unable to start container process: "
+                f"{missing}: unknown"
+            ) from None
+        command: list[str] = []
+        if container.group is not None:
+            command = ["/bin/sh", "-c", _JOIN, str(container.group.procs)]
+        if tty and self._tools.setsid:
+            command += [self._tools.setsid, "--ctty"]
+        if isolated:
+            folder = inside(root, bundle.working_dir).removeprefix(root)
+            command += self._tools.enter(
+                identity_of(container.order), pid, folder, (name, *argv[1:])
+            )
+        else:
+            command += ["/usr/bin/env", "-C", bundle.working_dir, name, *argv[1:]]
+        environment = {**shell_level(tuple(argv)), **bundle.environment}
+        if tty:
+            environment.setdefault("TERM", "xterm")
+        return command, environment
+
+    def _exec_on_terminal(
+        self, command: list[str], environment: dict[str, str], *, stdin: bool
+    ) -> ProcessExec:
+        master, slave = pty.openpty()
+        # ``setsid`` makes the session, and would fork if it were made before.
+        process = self._spawn(command, environment, slave, slave, slave, session=False)
+        os.close(slave)
+        given = writing(os.dup(master)) if stdin else None
+        return ProcessExec(process, given, reading(master, terminal=True), None, master)
+
+    def _spawn(
+        self,
+        command: list[str],
+        environment: dict[str, str],
+        stdin: int,
+        stdout: int,
+        stderr: int,
+        *,
+        session: bool = True,
+    ) -> subprocess.Popen[bytes]:
+        return self._keeper.do(
+            lambda: subprocess.Popen(
+                command,
+                env=environment,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                bufsize=0,
+                cwd="/",
+                start_new_session=session,
+            )
+        )
+
+    def _look_at_memory(self) -> bool:
+        """Kill containers that hold more than they may, where no control group does it."""
+        with self._lock:
+            limited = [
+                container
+                for container, _ in self._containers.values()
+                if container.group is None
+                and container.order.memory_limit_bytes
+                and container.record.state is ContainerState.RUNNING
+            ]
+        children = memory.parents() if limited else {}
+        page = os.sysconf("SC_PAGE_SIZE")
+        for container in limited:
+            own = memory.family(container.record.pid, children)
+            if memory.resident_bytes(own, page) > container.order.memory_limit_bytes:
+                container.too_big = True
+                container.signal(signal.SIGKILL)
+        return bool(limited)
+
+
+def _cri(state: ContainerState) -> str:
+    return f"CONTAINER_{state.name}"
+
+
+def go_duration(seconds: float) -> str:
+    """Print whole seconds as Go prints a duration: ``1s``, ``1m30s``, ``1h0m0s``."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}h{minutes}m{rest}s"
+    return f"{minutes}m{rest}s" if minutes else f"{rest}s"

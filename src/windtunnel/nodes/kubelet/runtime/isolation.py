@@ -1,0 +1,255 @@
+"""How processes are put into namespaces of their own, and whether this machine allows it.
+
+The programs are util-linux's. Root makes namespaces as it is; any other user makes a user namespace
+around them, in which the container's user is the only one there is.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from windtunnel.nodes.kubelet.runtime import entry
+
+ENTRY: Final = entry.__file__
+_TRIAL_SECONDS: Final = 10
+_KEPT_CAPABILITIES: Final = {
+    "audit_write": 29,
+    "chown": 0,
+    "dac_override": 1,
+    "fowner": 3,
+    "fsetid": 4,
+    "kill": 5,
+    "mknod": 27,
+    "net_bind_service": 10,
+    "net_raw": 13,
+    "setfcap": 31,
+    "setgid": 6,
+    "setpcap": 8,
+    "setuid": 7,
+    "sys_chroot": 18,
+}
+"""What a container's root user may do. Source: containerd's default."""
+_LAST_CAPABILITY: Final = 40
+
+
+_FIRST_CHILD: Final = 'exec 9<&0; "$@" <&9 9<&- & exec <&- >&- 2>&- 9<&-; wait $!'
+"""The shell's first child is the first process of the new PID namespace; its exit is the shell's.
+
+``unshare --fork`` cannot tell of a child that was killed, and keeps the container's ends open.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The user a container's processes run as."""
+
+    user: int
+    group: int
+    groups: tuple[int, ...]
+    privileged: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tools:
+    """Programs that make and enter namespaces; one that is missing is empty."""
+
+    unshare: str
+    nsenter: str
+    setpriv: str
+    setsid: str
+    root: bool
+
+    @classmethod
+    def find(cls) -> Tools:
+        """Look for the programs on this machine."""
+
+        def which(name: str) -> str:
+            return shutil.which(name, path="/usr/bin:/bin:/usr/sbin:/sbin") or ""
+
+        return cls(
+            unshare=which("unshare"),
+            nsenter=which("nsenter"),
+            setpriv=which("setpriv"),
+            setsid=which("setsid"),
+            root=os.geteuid() == 0,
+        )
+
+    def missing(self) -> list[str]:
+        """Name the programs that are not there."""
+        names = ("unshare", "nsenter", "setpriv", "setsid")
+        return [name for name in names if not getattr(self, name)]
+
+    def launch(self, identity: Identity, folder: Path) -> list[str]:
+        """Return the command that makes namespaces and runs a plan in them."""
+        return [
+            *(self.unshare, "--mount", "--pid", "--uts", *self._mapping(identity)),
+            *(self.setpriv, "--pdeathsig", "KILL"),
+            *("/bin/sh", "-c", _FIRST_CHILD, "container", *_python(folder)),
+        ]
+
+    def launch_plainly(self, folder: Path) -> list[str]:
+        """Return the command that runs a plan without namespaces."""
+        death = (self.setpriv, "--pdeathsig", "KILL") if self.setpriv else ()
+        return [*death, *_python(folder)]
+
+    def enter(self, identity: Identity, pid: int, folder: str, argv: Sequence[str]) -> list[str]:
+        """Return the command that runs ``argv`` in the namespaces and the root of a process.
+
+        Args:
+            identity: As whom.
+            pid: The container's first process.
+            folder: The working directory, as a path of the container without links.
+            argv: What to run.
+        """
+        root = f"/proc/{pid}/root"
+        return [
+            *(self.nsenter, f"--target={pid}", "--mount", "--uts", "--pid"),
+            *(() if self.root else ("--user", "--preserve-credentials")),
+            *(f"--root={root}", f"--wd={root}{folder}", "--"),
+            *(self.setpriv, "--pdeathsig", "KILL", *self._credentials(identity), "--"),
+            *argv,
+        ]
+
+    def _mapping(self, identity: Identity) -> tuple[str, ...]:
+        if self.root:
+            return ()
+        if identity.user == identity.group == 0:
+            return ("--map-root-user",)
+        return (f"--map-user={identity.user}", f"--map-group={identity.group}", "--keep-caps")
+
+    def _credentials(self, identity: Identity) -> tuple[str, ...]:
+        kept = ",".join(f"+{name}" for name in _KEPT_CAPABILITIES)
+        bounds = () if identity.privileged else ("--bounding-set", f"-all,{kept}")
+        if not self.root:
+            return bounds if identity.user == 0 else ()
+        groups = ",".join(map(str, identity.groups))
+        return (
+            *bounds,
+            *(f"--reuid={identity.user}", f"--regid={identity.group}"),
+            f"--groups={groups}" if groups else "--clear-groups",
+        )
+
+
+def _python(folder: Path) -> tuple[str, ...]:
+    interpreter = os.path.realpath(sys.executable)
+    return (interpreter, "-I", "-S", "-E", ENTRY, str(folder))
+
+
+def open_status(folder: Path) -> int:
+    """Make the pipe on which ``entry`` tells how it goes; return its reading end."""
+    pipe = folder / "status"
+    os.mkfifo(pipe, 0o600)
+    return os.open(pipe, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+
+
+def dropped_capabilities(identity: Identity) -> list[int]:
+    """Return the capabilities that a container's processes can never have."""
+    if identity.privileged:
+        return []
+    kept = set(_KEPT_CAPABILITIES.values())
+    return [number for number in range(_LAST_CAPABILITY + 1) if number not in kept]
+
+
+def write_plan(
+    folder: Path,
+    *,
+    tools: Tools,
+    identity: Identity,
+    mounts: Sequence[tuple[str, str, str]],
+    argv: Sequence[str],
+    environment: dict[str, str],
+    working_dir: str,
+    hostname: str,
+    group: str = "",
+    read_only: bool = False,
+    terminal: bool = False,
+    private: bool = True,
+) -> None:
+    """Write what ``entry`` is to do.
+
+    Args:
+        folder: The container's.
+        tools: Tells whether users can be changed.
+        identity: As whom the program runs.
+        mounts: Kind, source and target each.
+        argv: The program and its arguments.
+        environment: Its environment.
+        working_dir: Where it starts.
+        hostname: The container's.
+        group: The file of a control group to join; empty for none.
+        read_only: Whether the root is read-only.
+        terminal: Whether the standard input is a terminal to take.
+        private: False where there are no namespaces.
+    """
+    own = (identity.user, identity.group, list(identity.groups))
+    plan: dict[str, Any] = {
+        "root": str(folder / "root"),
+        "mounts": [*mounts],
+        "argv": list(argv),
+        "program": [argv[0], environment.get("PATH", ""), working_dir],
+        "environment": environment,
+        "folder": working_dir,
+        "hostname": hostname,
+        "cgroup": group,
+        "read_only": read_only,
+        "terminal": terminal,
+        "private": private,
+        "identity": own if private and tools.root else None,
+        "dropped": dropped_capabilities(identity) if private else [],
+    }
+    (folder / "plan").write_bytes(marshal.dumps(plan))
+
+
+def trial(tools: Tools, folder: Path, mounts: Sequence[tuple[str, str, str]]) -> str:
+    """Start a program in a root of its own, as containers do; return why it fails, or nothing.
+
+    Args:
+        tools: The programs that were found.
+        folder: An empty folder; ``root`` in it must be the root that ``mounts`` belongs to.
+        mounts: The mounts of that root.
+    """
+    missing = tools.missing()
+    if missing:
+        return f"this machine has no {' and no '.join(missing)} (of util-linux)"
+    if not hasattr(os, "pidfd_open"):
+        return "this Python cannot hold on to processes"
+    identity = Identity(0, 0, (), privileged=False)
+    write_plan(
+        folder,
+        tools=tools,
+        identity=identity,
+        mounts=mounts,
+        argv=("/bin/sh", "-c", ":"),
+        environment={"PATH": "/bin"},
+        working_dir="/",
+        hostname="trial",
+    )
+    status = -1
+    try:
+        status = open_status(folder)
+        done = subprocess.run(
+            tools.launch(identity, folder),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_TRIAL_SECONDS,
+            check=False,
+        )
+        told = os.read(status, 4096).decode(errors="replace").partition("\n")[2]
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"a container of its own cannot be started on this machine: {error}"
+    finally:
+        if status >= 0:
+            os.close(status)
+    if done.returncode == 0:
+        return ""
+    why = told or done.stderr.strip() or f"exit status {done.returncode}"
+    return f"this machine does not let us make namespaces: {why}"

@@ -1,0 +1,544 @@
+"""Containers that really run: what they see, how they end, and what they leave behind."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from windtunnel.nodes.kubelet.runtime.engine import ContainerEngine, go_duration
+from windtunnel.nodes.kubelet.runtime.protocol import (
+    ContainerOrder,
+    ContainerRecord,
+    ContainerState,
+    CreateFailed,
+    DeviceNode,
+    ExecFailed,
+    ExecTimedOut,
+    Isolation,
+    Mount,
+    PullFailed,
+    StartFailed,
+)
+
+
+def make_order(log_path: Path, *argv: str, **fields: Any) -> ContainerOrder:
+    """A busybox container that runs ``argv``."""
+    order = ContainerOrder(
+        pod_uid="u-1",
+        pod_namespace="default",
+        pod_name="a",
+        name="main",
+        attempt=0,
+        image="busybox:1.36",
+        command=argv or None,
+        args=None,
+        environment=(),
+        working_dir="",
+        mounts=(),
+        devices=(),
+        user=None,
+        group=None,
+        groups=(),
+        privileged=False,
+        read_only_root=False,
+        tty=False,
+        stdin=False,
+        log_path=log_path,
+        hostname="a",
+        address="10.42.0.7",
+        memory_limit_bytes=0,
+        annotations=(),
+        labels=(),
+        init=False,
+    )
+    return replace(order, **fields)
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ContainerEngine]:
+    engine = ContainerEngine(tmp_path_factory.mktemp("engine") / "containers")
+    yield engine
+    engine.close()
+
+
+@pytest.fixture(scope="module")
+def private(engine: ContainerEngine) -> ContainerEngine:
+    """The runtime, where this machine allows namespaces."""
+    if engine.isolation is not Isolation.NAMESPACES:
+        pytest.skip(engine.isolation_message)
+    return engine
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ContainerEngine]:
+    """A runtime of plain processes, whatever this machine allows."""
+    engine = ContainerEngine(tmp_path_factory.mktemp("plain") / "containers", isolate=False)
+    yield engine
+    engine.close()
+
+
+@pytest.fixture
+def log_path(tmp_path: Path) -> Path:
+    return tmp_path / "logs" / "0.log"
+
+
+LOOP = ("sh", "-c", "trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done")
+NOT_STARTED = (
+    "failed to create containerd task: failed to create shim task: OCI runtime create failed: "
+    "runc create failed: unable to start container process: "
+)
+
+
+def started(engine: ContainerEngine, log_path: Path, *argv: str, **fields: object) -> str:
+    container_id = engine.create(make_order(log_path, *argv, **fields))
+    engine.start(container_id)
+    return container_id
+
+
+def ended(engine: ContainerEngine, log_path: Path, *argv: str, **fields: object) -> ContainerRecord:
+    """Run a container to its end."""
+    over = threading.Event()
+    stop = engine.listen(lambda record: record.state is ContainerState.EXITED and over.set())
+    container_id = started(engine, log_path, *argv, **fields)
+    assert over.wait(30)
+    stop()
+    record = engine.record(container_id)
+    assert record is not None
+    engine.remove(container_id)
+    return record
+
+
+def said(log_path: Path) -> str:
+    return "\n".join(line.split(" ", 3)[3] for line in log_path.read_text().splitlines())
+
+
+def up(engine: ContainerEngine, log_path: Path) -> str:
+    """A container that runs until it is told to end, its trap set."""
+    container_id = engine.create(make_order(log_path, *LOOP, stdin=True))
+    engine.start(container_id)
+    attached = engine.attach(container_id)
+    if "up" not in log_path.read_text():
+        assert attached.stdout.read(3) == b"up\n"
+    attached.close()
+    return container_id
+
+
+ENDS = {
+    "exit 0 is completed": (("true",), 0, "Completed"),
+    "any other exit is an error": (("sh", "-c", "exit 3"), 3, "Error"),
+    "a killed child is told as the shell tells it": (
+        ("sh", "-c", "sh -c 'kill -9 $$'; exit $?"),
+        137,
+        "Error",
+    ),
+}
+
+
+@pytest.mark.parametrize(("argv", "code", "reason"), ENDS.values(), ids=ENDS)
+def test_how_a_container_ends(
+    engine: ContainerEngine, log_path: Path, argv: tuple[str, ...], code: int, reason: str
+) -> None:
+    record = ended(engine, log_path, *argv)
+
+    assert (record.exit_code, record.reason) == (code, reason)
+    assert 0 < record.created_at <= record.started_at <= record.finished_at
+
+
+NEVER = {
+    "no such name": (("nosuch", "x"), 'exec: "nosuch": executable file not found in $PATH'),
+    "no such path": (("/no/such",), 'exec: "/no/such": stat /no/such: no such file or directory'),
+    "a folder": (("/etc",), 'exec: "/etc": permission denied'),
+}
+
+
+@pytest.mark.parametrize(("argv", "words"), NEVER.values(), ids=NEVER)
+def test_a_program_that_cannot_be_run_is_a_start_error(
+    engine: ContainerEngine, log_path: Path, argv: tuple[str, ...], words: str
+) -> None:
+    container_id = engine.create(make_order(log_path, *argv))
+    with pytest.raises(StartFailed) as failed:
+        engine.start(container_id)
+
+    record = engine.record(container_id)
+    assert record is not None
+    assert str(failed.value) == f"{NOT_STARTED}{words}: unknown" == record.message
+    assert (record.state, record.exit_code, record.reason) == (
+        ContainerState.EXITED,
+        128,
+        "StartError",
+    )
+    engine.remove(container_id)
+
+
+def test_a_container_sees_a_machine_of_its_own(private: ContainerEngine, log_path: Path) -> None:
+    script = "echo $$; hostname; cat /etc/hostname; ls /home; test -w /usr || echo read-only"
+    ended(private, log_path, "sh", "-c", script, hostname="hh")
+
+    assert said(log_path).split("\n") == ["1", "hh", "hh", "read-only"]
+
+
+def test_what_it_writes_stays_its_own(private: ContainerEngine, log_path: Path) -> None:
+    ended(private, log_path, "sh", "-c", "echo x > /mark; mkdir /var/lib/y; touch /bin/z")
+
+    assert not Path("/mark").exists()
+    assert not Path("/bin/z").exists()
+
+
+def test_the_environment_is_the_image_s_the_order_s_and_the_shell_s(
+    private: ContainerEngine, log_path: Path
+) -> None:
+    ended(private, log_path, "sh", "-c", "env | sort", environment=(("A", "1"), ("HOME", "/h")))
+
+    assert said(log_path).split("\n") == [
+        "A=1",
+        "HOME=/h",
+        "HOSTNAME=a",
+        "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        "PWD=/",
+        "SHLVL=1",
+    ]
+
+
+@pytest.mark.root
+def test_it_runs_as_the_user_it_is_told(private: ContainerEngine, log_path: Path) -> None:
+    if os.geteuid():
+        pytest.skip("needs root: another user can only be itself")
+    script = "id; pwd; echo err > /dev/stderr"
+    fields = {"user": 1000, "group": 3000, "groups": (7,), "working_dir": "/tmp/made"}
+    ended(private, log_path, "sh", "-c", script, **fields)
+
+    assert said(log_path).split("\n") == [
+        "uid=1000 gid=3000 groups=3000,7",
+        "/tmp/made",
+        "err",
+    ]
+
+
+def test_mounts_and_devices_of_the_order(
+    private: ContainerEngine, log_path: Path, tmp_path: Path
+) -> None:
+    file, folder, missing = tmp_path / "smi", tmp_path / "folder", tmp_path / "missing" / "here"
+    file.write_text("#!/bin/sh\necho smi\n")
+    file.chmod(0o755)
+    folder.mkdir()
+    mounts = (
+        Mount(host_path=str(file), container_path="/bin/nvidia-smi"),
+        Mount(host_path=str(folder), container_path="/var/run/deep/er"),
+        Mount(host_path=str(folder), container_path="/usr/share/own", read_only=True),
+        Mount(host_path=str(missing), container_path="/made"),
+    )
+    devices = (DeviceNode(host_path="/dev/null", container_path="/dev/nvidia0"),)
+    script = (
+        "nvidia-smi; /bin/nvidia-smi; echo x > /var/run/deep/er/y; echo x 2>&1 > /usr/share/own/z;"
+        "cat /run/deep/er/y; test -c /dev/nvidia0 && echo device; test -d /made && echo made"
+    )
+    ended(private, log_path, "sh", "-c", script, mounts=mounts, devices=devices)
+
+    assert [line for line in said(log_path).split("\n") if "/own/z" not in line] == [
+        *("smi", "smi", "x", "device", "made")
+    ]
+    assert (folder / "y").read_text() == "x\n"
+    assert missing.is_dir()
+
+
+def test_a_missing_device_is_told_before_anything_is_made(
+    engine: ContainerEngine, log_path: Path
+) -> None:
+    before = engine.containers()
+    devices = (DeviceNode(host_path="/dev/no-such", container_path="/dev/x"),)
+    with pytest.raises(CreateFailed, match=r"spec: lstat /dev/no-such: no such file or directory"):
+        engine.create(make_order(log_path, "true", devices=devices))
+
+    assert engine.containers() == before
+
+
+def test_a_read_only_root(private: ContainerEngine, log_path: Path) -> None:
+    script = "touch /x 2>/dev/null || echo no; touch /dev/shm/x && echo yes"
+    ended(private, log_path, "sh", "-c", script, read_only_root=True)
+
+    assert said(log_path) == "no\nyes"
+
+
+def test_stopping_gives_the_program_its_grace(engine: ContainerEngine, log_path: Path) -> None:
+    container_id = up(engine, log_path)
+    engine.stop(container_id, 20)
+
+    record = engine.record(container_id)
+    assert record is not None
+    assert (record.exit_code, record.reason) == (0, "Completed")
+    engine.remove(container_id)
+
+
+def test_a_first_process_without_a_trap_is_killed(private: ContainerEngine, log_path: Path) -> None:
+    container_id = started(private, log_path, "sleep", "60")
+    private.stop(container_id, 0.2)
+
+    record = private.record(container_id)
+    assert record is not None
+    assert (record.exit_code, record.reason) == (137, "Error")
+    private.remove(container_id)
+
+
+def test_too_much_memory_is_an_oom_kill(private: ContainerEngine, log_path: Path) -> None:
+    script = "exec tail /dev/zero"
+    record = ended(private, log_path, "sh", "-c", script, memory_limit_bytes=24 * 1024 * 1024)
+
+    assert (record.exit_code, record.reason) == (137, "OOMKilled")
+
+
+def test_where_no_group_can_be_made_memory_is_watched(
+    private: ContainerEngine, log_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(private._groups, "make", lambda *_: None)
+    script = "a=$(head -c 60000000 /dev/zero | tr '\\0' x); sleep 30"
+    record = ended(private, log_path, "sh", "-c", script, memory_limit_bytes=24 * 1024 * 1024)
+
+    assert (record.exit_code, record.reason) == (137, "OOMKilled")
+
+
+def test_the_log_is_what_the_container_put_out(engine: ContainerEngine, log_path: Path) -> None:
+    ended(engine, log_path, "sh", "-c", "echo one; echo two >&2; printf tail")
+
+    lines = [line.split(" ", 1)[1] for line in log_path.read_text().splitlines()]
+    assert sorted(lines) == ["stderr F two", "stdout F one", "stdout P tail"]
+
+
+def test_exec_runs_beside_the_first_process(engine: ContainerEngine, log_path: Path) -> None:
+    container_id = up(engine, log_path)
+
+    assert engine.exec_sync(container_id, ["sh", "-c", "echo o; echo e >&2; exit 3"], 20) == (
+        3,
+        b"o\ne\n",
+    )
+    assert engine.exec_sync(container_id, ["sh", "-c", "kill -9 $$"], 20) == (137, b"")
+    with pytest.raises(ExecTimedOut, match=r'^command timed out: "sleep 20" timed out after 1s$'):
+        engine.exec_sync(container_id, ["sleep", "20"], 1)
+    with pytest.raises(ExecFailed, match=r'exec: "nosuch": executable file not found in \$PATH: u'):
+        engine.exec_sync(container_id, ["nosuch"], 1)
+    engine.remove(container_id)
+    with pytest.raises(ExecFailed, match="not found"):
+        engine.exec_sync(container_id, ["true"], 1)
+
+
+def test_exec_ends_its_input_and_tells_its_code(engine: ContainerEngine, log_path: Path) -> None:
+    container_id = up(engine, log_path)
+    run = engine.exec(container_id, ["sh", "-c", "cat; exit 5"], stdin=True)
+    assert run.stdin is not None
+    run.stdin.write(b"hello\n")
+    run.stdin.close()
+
+    assert run.stdout.read() == b"hello\n"
+    assert run.wait() == 5
+    run.close()
+    engine.remove(container_id)
+
+
+def test_exec_on_a_terminal_that_is_resized(private: ContainerEngine, log_path: Path) -> None:
+    container_id = up(private, log_path)
+    run = private.exec(
+        container_id, ["sh", "-c", "read x; stty size; exit 9"], tty=True, stdin=True
+    )
+    run.resize(100, 40)
+    assert run.stdin is not None
+    run.stdin.write(b"go\n")
+    seen = b""
+    while piece := run.stdout.read(1000):
+        seen += piece
+
+    assert seen == b"go\r\n40 100\r\n"
+    assert run.stderr is None
+    assert run.wait() == 9
+    run.close()
+    private.remove(container_id)
+
+
+def test_a_killed_exec_leaves_the_container(engine: ContainerEngine, log_path: Path) -> None:
+    container_id = up(engine, log_path)
+    run = engine.exec(container_id, ["sleep", "60"])
+    run.kill()
+
+    assert run.stdout.read() == b""
+    assert run.wait() == 137
+    run.close()
+    assert engine.exec_sync(container_id, ["echo", "here"], 20) == (0, b"here\n")
+    engine.remove(container_id)
+
+
+def test_attach_speaks_with_the_first_process(engine: ContainerEngine, log_path: Path) -> None:
+    container_id = engine.create(make_order(log_path, "cat", stdin=True, stdin_once=True))
+    engine.start(container_id)
+    attached = engine.attach(container_id)
+    assert attached.stdin is not None
+    attached.stdin.write(b"hello\n")
+    attached.stdin.close()
+
+    assert attached.stdout.read() == b"hello\n"
+    assert attached.wait() == 0
+    assert said(log_path) == "hello"
+    attached.close()
+    with pytest.raises(ExecFailed, match="CONTAINER_EXITED"):
+        engine.attach(container_id)
+    engine.remove(container_id)
+
+
+def test_an_unknown_image_sleeps_and_says_so(engine: ContainerEngine, log_path: Path) -> None:
+    with pytest.raises(CreateFailed):
+        engine.create(make_order(log_path, image="nvidia/cuda:12"))
+    engine.pull("nvidia/cuda:12")
+    container_id = started(engine, log_path, image="nvidia/cuda:12", command=("train-model",))
+    engine.stop(container_id, 20)
+
+    record = engine.record(container_id)
+    assert record is not None
+    assert record.exit_code == 0
+    assert record.stand_in
+    assert "a sleeping process stands for its programs" in record.remark
+    engine.remove(container_id)
+
+
+def test_a_command_that_the_machine_has_runs_in_an_unknown_image(
+    engine: ContainerEngine, log_path: Path
+) -> None:
+    engine.pull("ubuntu:24.04")
+    record = ended(engine, log_path, "/bin/sh", "-c", "exit 4", image="ubuntu:24.04")
+
+    assert record.exit_code == 4
+    assert "runs with the programs of this machine" in record.remark
+
+
+def test_our_images_start_our_agents(private: ContainerEngine, log_path: Path) -> None:
+    image = "windtunnel.dev/run-ai/fake-gpu-operator/status-exporter:0.1"
+    script = (
+        "cat /bin/topology-server; ls /usr/local/bin/status-exporter; echo $WINDTUNNEL_LISTEN_HOST"
+    )
+    record = ended(private, log_path, "sh", "-c", script, image=image)
+
+    assert not record.stand_in
+    assert "-m windtunnel agent topology-server" in said(log_path)
+    assert said(log_path).endswith("/usr/local/bin/status-exporter\n127.42.0.7")
+
+
+def test_our_package_is_there_in_our_images(private: ContainerEngine, log_path: Path) -> None:
+    script = "import windtunnel, msgspec; print('imported')"
+    code = f"exec '{sys.executable}' -c \"{script}\""
+    image = "example.com/windtunnel:1"
+    package = str(Path(__file__).resolve().parents[3] / "src")
+    ended(private, log_path, "sh", "-c", code, image=image, environment=(("PYTHONPATH", package),))
+
+    assert said(log_path) == "imported"
+
+
+def test_a_name_that_is_none(engine: ContainerEngine) -> None:
+    with pytest.raises(PullFailed, match="must be lowercase") as failed:
+        engine.image("Nginx")
+
+    assert failed.value.reason == "InvalidImageName"
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_many_containers_leave_nothing(
+    private: ContainerEngine, log_path: Path, tmp_path: Path
+) -> None:
+    mounts, files = Path("/proc/self/mounts").read_text(), open_files()
+    folder = tmp_path / "many"
+    engine = ContainerEngine(folder)
+    ids = [started(engine, log_path, "sh", "-c", "sleep 60 & sleep 60") for _ in range(20)]
+    pids = [record.pid for record in engine.containers()]
+    assert len(ids) == len(set(pids)) == 20
+    engine.close()
+
+    assert Path("/proc/self/mounts").read_text() == mounts
+    assert open_files() == files
+    assert not folder.exists()
+    assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+
+
+NODE = """
+import sys
+from pathlib import Path
+from tests.nodes.kubelet.test_runtime import make_order
+from windtunnel.nodes.kubelet.runtime.engine import ContainerEngine
+engine = ContainerEngine(Path(sys.argv[1]) / "containers", isolate=sys.argv[2] == "private")
+order = make_order(Path(sys.argv[1]) / "0.log", "sh", "-c", "sleep 60 & sleep 60", user={user})
+container = engine.create(order)
+engine.start(container)
+print(engine.record(container).pid, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("kind", ["private", "plain"])
+@pytest.mark.parametrize("user", [0, 1000])
+def test_all_die_with_the_node(
+    private: ContainerEngine, tmp_path: Path, kind: str, user: int
+) -> None:
+    if os.geteuid():
+        user = 0
+    node = subprocess.Popen(
+        [sys.executable, "-c", NODE.format(user=user), str(tmp_path), kind],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert node.stdout is not None
+    assert node.stdin is not None
+    pid = int(node.stdout.readline())
+    first = os.pidfd_open(pid)
+    node.send_signal(signal.SIGKILL)
+    node.wait()
+    node.stdout.close()
+    node.stdin.close()
+
+    poll = select.poll()
+    poll.register(first)
+    assert poll.poll(5000)
+    os.close(first)
+
+
+def test_a_plain_process_where_there_are_no_namespaces(
+    plain: ContainerEngine, log_path: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "token").write_text("secret")
+    mounts = (
+        Mount(host_path=str(tmp_path / "token"), container_path="/var/run/secrets/token"),
+        Mount(host_path="/bin/echo", container_path="/bin/nvidia-smi"),
+    )
+    script = "cat $WINDTUNNEL_ROOT/var/run/secrets/token; nvidia-smi ' found'"
+    record = ended(plain, log_path, "sh", "-c", script, mounts=mounts)
+
+    assert plain.isolation is Isolation.NONE
+    assert "plain processes" in plain.isolation_message
+    assert (record.exit_code, said(log_path)) == (0, "secret found")
+
+
+def test_plain_processes_end_and_exec_too(plain: ContainerEngine, log_path: Path) -> None:
+    container_id = up(plain, log_path)
+    assert plain.exec_sync(container_id, ["sh", "-c", "exit 3"], 20) == (3, b"")
+    plain.stop(container_id, 20)
+
+    record = plain.record(container_id)
+    assert record is not None
+    assert record.exit_code == 0
+    plain.remove(container_id)
+    with pytest.raises(StartFailed, match="not found in"):
+        plain.start(plain.create(make_order(log_path, "nosuch")))
+
+
+DURATIONS = {1: "1s", 60: "1m0s", 90: "1m30s", 3600: "1h0m0s"}
+
+
+@pytest.mark.parametrize(("seconds", "text"), DURATIONS.items())
+def test_durations_as_go_prints_them(seconds: float, text: str) -> None:
+    assert go_duration(seconds) == text
