@@ -3,7 +3,7 @@ from itertools import count
 import pytest
 
 from windtunnel.devices import NodeTopology, OtherDevice, TopologyGpu
-from windtunnel.gpu.device_plugin.offers import Device, Offer, counted_id, offers, socket_name
+from windtunnel.gpu.device_plugin.offers import Device, DeviceList, counted_id, offers, socket_name
 
 TWO = NodeTopology(
     gpus=(TopologyGpu(id="GPU-1"), TopologyGpu(id="GPU-2", fault="XID 79")),
@@ -14,17 +14,19 @@ TWO = NodeTopology(
 def test_gpus_are_offered_under_their_own_ids_and_health() -> None:
     gpus, mig, nic = offers(TWO, "n1")
 
-    assert gpus == Offer(
+    assert gpus == DeviceList(
         "nvidia.com/gpu",
         "fake-nvidia-gpu.sock",
         (Device("GPU-1"), Device("GPU-2", healthy=False)),
     )
     assert mig.devices == (Device(counted_id("n1", "nvidia.com/mig-1g.5gb", 0)),)
-    assert nic == Offer("example.com/nic", "example_com_nic.sock", ())
+    assert nic == DeviceList("example.com/nic", "example_com_nic.sock", ())
 
 
 def test_a_node_without_gpus_offers_none_of_them() -> None:
-    assert offers(NodeTopology(), "n1") == (Offer("nvidia.com/gpu", "fake-nvidia-gpu.sock", ()),)
+    assert offers(NodeTopology(), "n1") == (
+        DeviceList("nvidia.com/gpu", "fake-nvidia-gpu.sock", ()),
+    )
 
 
 def test_ids_stay_the_same_unless_they_are_drawn() -> None:

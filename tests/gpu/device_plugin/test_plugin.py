@@ -149,10 +149,20 @@ def test_a_kubelet_that_starts_anew_is_told_again(bench: Bench) -> None:
     assert kubelet.seen.empty()
 
 
+def test_a_socket_that_somebody_removed_comes_back(bench: Bench) -> None:
+    bench.write(TWO)
+    bench.kubelet_starts()
+    bench.plugin.start()
+    bench.registered()
+    (bench.folder / "fake-nvidia-gpu.sock").unlink()
+
+    assert bench.registered() == "nvidia.com/gpu"
+    assert (bench.folder / "fake-nvidia-gpu.sock").is_socket()
+
+
 def test_without_a_socket_it_says_so_and_waits(bench: Bench) -> None:
     bench.write(TWO)
     bench.folder.joinpath("kubelet.sock").write_text("no socket")
-    bench.folder.chmod(0o755)
     (bench.folder / "fake-nvidia-gpu.sock").mkdir()
     bench.plugin.start()
     bench.world.run(5)
@@ -195,8 +205,8 @@ def test_as_the_original_it_draws_ids_and_reads_once(bench: Bench) -> None:
     bench.registered()
 
     with plugin_at(bench.folder / "fake-nvidia-gpu.sock") as plugin:
-        (answer, *_) = plugin.ListAndWatch(wire.Empty(), timeout=1), None
-        drawn = [device.ID for device in next(answer).devices]
+        answer = next(plugin.ListAndWatch(wire.Empty(), timeout=5))
+        drawn = [device.ID for device in answer.devices]
         bench.write(NodeTopology())
         bench.world.run(10)
         assert len(next(plugin.ListAndWatch(wire.Empty(), timeout=5)).devices) == 2
@@ -206,7 +216,7 @@ def test_as_the_original_it_draws_ids_and_reads_once(bench: Bench) -> None:
 def test_as_the_original_it_ends_without_a_kubelet(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("windtunnel.gpu.device_plugin.endpoint.REGISTER_SECONDS", 0.05)
+    monkeypatch.setattr("windtunnel.gpu.device_plugin.resource_plugin.REGISTER_SECONDS", 0.05)
     bench.write_text("topology", 'nodePools: {}\ncompat: "0.2"\n')
     bench.write(TWO)
     bench.plugin.start()

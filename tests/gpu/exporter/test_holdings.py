@@ -5,7 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windtunnel.devices import AllocatedBy, GpuStatus, NodeTopology, Numa, TopologyGpu
-from windtunnel.gpu.exporter.holdings import Holding, Share, apportioned, cpus_per_zone, holdings
+from windtunnel.gpu.exporter.holdings import (
+    PodDevices,
+    ZoneShare,
+    apportioned,
+    cpus_per_zone,
+    holdings,
+)
 from windtunnel.machinery.tree import Key
 
 
@@ -45,11 +51,11 @@ def test_a_pod_on_two_zones_has_a_share_of_each() -> None:
     found = holdings(owned("p", "p", "p", ""), Numa(zones=2), 16, pods.get)
 
     assert found == (
-        Holding(
+        PodDevices(
             Key("ml", "p"),
             (
-                Share(0, ("GPU-0", "GPU-1"), (0, 1, 2, 3), 2 << 30),
-                Share(1, ("GPU-2",), (16, 17), 1 << 30),
+                ZoneShare(0, ("GPU-0", "GPU-1"), (0, 1, 2, 3), 2 << 30),
+                ZoneShare(1, ("GPU-2",), (16, 17), 1 << 30),
             ),
         ),
     )
@@ -67,7 +73,7 @@ def test_no_two_pods_have_the_same_processors() -> None:
 def test_a_pod_that_is_gone_asks_for_nothing() -> None:
     (one,) = holdings(owned("p"), Numa(zones=1), 4, lambda key: None)
 
-    assert one.shares == (Share(0, ("GPU-0",), (), 0),)
+    assert one.shares == (ZoneShare(0, ("GPU-0",), (), 0),)
 
 
 @pytest.mark.parametrize(("cpu", "zones", "want"), [("32", 2, 16), ("7500m", 1, 8), ("1", 3, 0)])

@@ -4,7 +4,7 @@ from pathlib import Path
 import grpc
 import pytest
 
-from windtunnel.gpu.exporter.holdings import Holding, Share
+from windtunnel.gpu.exporter.holdings import PodDevices, ZoneShare
 from windtunnel.gpu.exporter.pod_resources import PodResources
 from windtunnel.machinery.tree import Key
 from windtunnel.wire import podresources_pb2 as wire
@@ -15,8 +15,8 @@ def test_who_has_what_is_told_and_nothing_else() -> None:
     with tempfile.TemporaryDirectory(prefix="pr") as name:
         served = PodResources(Path(name))
         served.start()
-        share = Share(1, ("GPU-2",), (16, 17), 1 << 30)
-        served.replace([Holding(Key("ml", "p"), (share,))])
+        share = ZoneShare(1, ("GPU-2",), (16, 17), 1 << 30)
+        served.replace([PodDevices(Key("ml", "p"), (share,))])
         socket = Path(name) / "var/lib/fake-gpu-operator/pod-resources/kubelet.sock"
         with grpc.insecure_channel(f"unix:{socket}") as channel:
             lister = services.PodResourcesListerStub(channel)

@@ -30,7 +30,7 @@ class Device:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class DeviceList:
     """All devices of one resource; none is an offer, too."""
 
     resource: str
@@ -41,7 +41,7 @@ class Offer:
 
 def offers(
     topology: NodeTopology, node: str, drawn: Callable[[], str] | None = None
-) -> tuple[Offer, ...]:
+) -> tuple[DeviceList, ...]:
     """Return what a node offers, GPUs first.
 
     Args:
@@ -53,9 +53,9 @@ def offers(
         Device(drawn() if drawn else gpu.id, healthy=not gpu.fault) for gpu in topology.gpus
     )
     return (
-        Offer(GPU, _GPU_SOCKET, gpus),
+        DeviceList(GPU, _GPU_SOCKET, gpus),
         *(
-            Offer(
+            DeviceList(
                 other.name,
                 socket_name(other.name),
                 tuple(

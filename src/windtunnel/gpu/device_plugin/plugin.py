@@ -25,9 +25,9 @@ from windtunnel.devices import (
     topology_text,
 )
 from windtunnel.errors import ClusterError, WindtunnelError
-from windtunnel.gpu.device_plugin.endpoint import Endpoint, register
 from windtunnel.gpu.device_plugin.hostfiles import leave_files
-from windtunnel.gpu.device_plugin.offers import Offer, offers
+from windtunnel.gpu.device_plugin.offers import DeviceList, offers
+from windtunnel.gpu.device_plugin.resource_plugin import ResourcePlugin, register
 from windtunnel.gpu.device_plugin.settings import Settings
 from windtunnel.gpu.sockets import NoSocket
 from windtunnel.kernel import Loop, Ticket
@@ -67,7 +67,7 @@ class DevicePlugin:
     def __init__(self, client: Client, loop: Loop, settings: Settings) -> None:
         self._client, self._loop, self._settings = client, loop, settings
         self._tickets: list[Ticket] = []
-        self._endpoints: dict[str, Endpoint] = {}
+        self._plugins: dict[str, ResourcePlugin] = {}
         self._known: dict[str, SocketId | None] = {}
         """The kubelet that each resource is registered with."""
         self._registering = False
@@ -96,9 +96,9 @@ class DevicePlugin:
         """Look no more, and leave no sockets."""
         for ticket in self._tickets:
             ticket.cancel()
-        for endpoint in self._endpoints.values():
-            endpoint.stop()
-        self._endpoints.clear()
+        for plugin in self._plugins.values():
+            plugin.stop()
+        self._plugins.clear()
 
     def _later(self, seconds: float, step: Callable[[], None]) -> None:
         self._tickets = [ticket for ticket in self._tickets if ticket.pending]
@@ -156,18 +156,18 @@ class DevicePlugin:
     def _offer(self, topology: NodeTopology) -> None:
         settings = self._settings
         found = offers(topology, settings.node, _drawn if self._once else None)
-        for resource in self._endpoints.keys() - {offer.resource for offer in found}:
-            self._endpoints.pop(resource).stop()
+        for resource in self._plugins.keys() - {offer.resource for offer in found}:
+            self._plugins.pop(resource).stop()
             self._known.pop(resource, None)
         environment = {"NODE_NAME": settings.node}
         if settings.topology_url:
             environment["TOPOLOGY_SERVER_URL"] = settings.topology_url
         for offer in found:
-            endpoint = self._endpoints.get(offer.resource)
-            if endpoint is None:
-                self._endpoints[offer.resource] = Endpoint(offer, settings.sockets, environment)
+            plugin = self._plugins.get(offer.resource)
+            if plugin is None:
+                self._plugins[offer.resource] = ResourcePlugin(offer, settings.sockets, environment)
             else:
-                endpoint.replace(offer)
+                plugin.replace(offer)
 
     def _watch_kubelet(self) -> None:
         self._later(_IMPATIENT_SECONDS, self._watch_kubelet)
@@ -175,21 +175,21 @@ class DevicePlugin:
         if self._registering or (present is None and not self._once):
             return
         strange = [
-            endpoint
-            for resource, endpoint in self._endpoints.items()
-            if resource not in self._known or self._known[resource] != present
+            plugin
+            for resource, plugin in self._plugins.items()
+            if not plugin.listens or resource not in self._known or self._known[resource] != present
         ]
         try:
-            for endpoint in strange:
+            for plugin in strange:
                 # A kubelet removes all sockets when it starts: the one we have is gone.
-                endpoint.stop()
-                endpoint.start()
+                plugin.stop()
+                plugin.start()
         except NoSocket as error:
             self._tell("sockets", error)
             return
         if strange:
             self._registering = True
-            found = [endpoint.offer for endpoint in strange]
+            found = [plugin.offer for plugin in strange]
             threading.Thread(
                 target=self._register, args=(present, found), name="register", daemon=True
             ).start()
@@ -201,7 +201,7 @@ class DevicePlugin:
             return None
         return found.st_dev, found.st_ino, found.st_ctime_ns
 
-    def _register(self, present: SocketId | None, found: list[Offer]) -> None:
+    def _register(self, present: SocketId | None, found: list[DeviceList]) -> None:
         """Register offers; on a thread of its own."""
         done: dict[str, SocketId | None] = {}
         problem: Exception | None = None

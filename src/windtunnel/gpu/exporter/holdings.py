@@ -20,7 +20,7 @@ from windtunnel.machinery.tree import Key, Tree
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class ZoneShare:
     """What one pod has of one zone."""
 
     zone: int
@@ -30,15 +30,15 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Holding:
+class PodDevices:
     """What one pod has, zone by zone."""
 
     pod: Key
-    shares: tuple[Share, ...]
+    shares: tuple[ZoneShare, ...]
 
 
 def apportioned(total: int, weights: Sequence[int]) -> list[int]:
-    """Share out whole things by weight; what is left over goes to the largest remainders."""
+    """ZoneShare out whole things by weight; what is left over goes to the largest remainders."""
     whole = sum(weights)
     if whole == 0:
         return [0] * len(weights)
@@ -56,7 +56,7 @@ def cpus_per_zone(node: Tree, numa: Numa) -> int:
 
 def holdings(
     topology: NodeTopology, numa: Numa, cpus: int, pod: Callable[[Key], Tree | None]
-) -> tuple[Holding, ...]:
+) -> tuple[PodDevices, ...]:
     """Return what every pod with GPUs has, in the order of their names.
 
     Args:
@@ -85,7 +85,7 @@ def holdings(
 
 def _holding(
     key: Key, gpus: dict[int, list[str]], free: list[list[int]], pod: Tree | None
-) -> Holding:
+) -> PodDevices:
     amounts = {} if pod is None else container_amounts(pod.get("spec") or {}, "requests")
     zones = sorted(gpus)
     weights = [len(gpus[zone]) for zone in zones]
@@ -96,5 +96,5 @@ def _holding(
         zones, apportioned(processors, weights), apportioned(memory, weights), strict=True
     ):
         taken, free[zone] = free[zone][:count], free[zone][count:]
-        shares.append(Share(zone, tuple(gpus[zone]), tuple(taken), size))
-    return Holding(key, tuple(shares))
+        shares.append(ZoneShare(zone, tuple(gpus[zone]), tuple(taken), size))
+    return PodDevices(key, tuple(shares))

@@ -17,7 +17,7 @@ from typing import Final
 import grpc
 
 from windtunnel.devices import GPU
-from windtunnel.gpu.exporter.holdings import Holding
+from windtunnel.gpu.exporter.holdings import PodDevices
 from windtunnel.gpu.sockets import listen
 from windtunnel.wire import podresources_pb2 as wire
 from windtunnel.wire import podresources_pb2_grpc as services
@@ -54,7 +54,7 @@ class PodResources(services.PodResourcesListerServicer):
             with suppress(OSError):
                 self._path.unlink(missing_ok=True)
 
-    def replace(self, found: Sequence[Holding]) -> None:
+    def replace(self, found: Sequence[PodDevices]) -> None:
         """Tell something else from now on."""
         pods = [_pod(holding) for holding in found]
         self._answer = wire.ListPodResourcesResponse(pod_resources=pods)
@@ -66,7 +66,7 @@ class PodResources(services.PodResourcesListerServicer):
         return self._answer
 
 
-def _pod(holding: Holding) -> wire.PodResources:
+def _pod(holding: PodDevices) -> wire.PodResources:
     """Return one pod; all that it has is told of one container without a name."""
     container = wire.ContainerResources()
     for share in holding.shares:

@@ -5,12 +5,12 @@ import grpc
 import pytest
 from tests.gpu.device_plugin.kubelet import plugin_at
 
-from windtunnel.gpu.device_plugin.endpoint import Endpoint
-from windtunnel.gpu.device_plugin.offers import Device, Offer
+from windtunnel.gpu.device_plugin.offers import Device, DeviceList
+from windtunnel.gpu.device_plugin.resource_plugin import ResourcePlugin
 from windtunnel.gpu.sockets import NoSocket
 from windtunnel.wire import deviceplugin_pb2 as wire
 
-OFFER = Offer("nvidia.com/gpu", "gpu.sock", (Device("GPU-1"), Device("GPU-2")))
+OFFER = DeviceList("nvidia.com/gpu", "gpu.sock", (Device("GPU-1"), Device("GPU-2")))
 
 
 def ids(answer: wire.ListAndWatchResponse) -> list[tuple[str, str]]:
@@ -18,14 +18,16 @@ def ids(answer: wire.ListAndWatchResponse) -> list[tuple[str, str]]:
 
 
 def test_a_watching_kubelet_hears_of_changes_and_of_the_end(host: Path) -> None:
-    endpoint = Endpoint(OFFER, host, {})
+    endpoint = ResourcePlugin(OFFER, host, {})
     endpoint.start()
     with plugin_at(host / "gpu.sock") as plugin:
         stream = plugin.ListAndWatch(wire.Empty(), timeout=10)
         assert ids(next(stream)) == [("GPU-1", "Healthy"), ("GPU-2", "Healthy")]
 
         endpoint.replace(OFFER)
-        endpoint.replace(Offer("nvidia.com/gpu", "gpu.sock", (Device("GPU-1", healthy=False),)))
+        endpoint.replace(
+            DeviceList("nvidia.com/gpu", "gpu.sock", (Device("GPU-1", healthy=False),))
+        )
         assert ids(next(stream)) == [("GPU-1", "Unhealthy")]
 
         endpoint.stop()
@@ -35,7 +37,7 @@ def test_a_watching_kubelet_hears_of_changes_and_of_the_end(host: Path) -> None:
 
 
 def test_what_a_container_gets(host: Path) -> None:
-    endpoint = Endpoint(OFFER, host, {"NODE_NAME": "n1", "TOPOLOGY_SERVER_URL": "http://x"})
+    endpoint = ResourcePlugin(OFFER, host, {"NODE_NAME": "n1", "TOPOLOGY_SERVER_URL": "http://x"})
     endpoint.start()
     with plugin_at(host / "gpu.sock") as plugin:
         request = wire.AllocateRequest(
@@ -68,7 +70,7 @@ def test_what_a_container_gets(host: Path) -> None:
 
 def test_a_socket_that_was_left_behind_is_replaced(host: Path) -> None:
     (host / "gpu.sock").write_text("left behind")
-    endpoint = Endpoint(OFFER, host, {})
+    endpoint = ResourcePlugin(OFFER, host, {})
     endpoint.start()
 
     assert (host / "gpu.sock").is_socket()
@@ -78,6 +80,6 @@ def test_a_socket_that_was_left_behind_is_replaced(host: Path) -> None:
 
 def test_where_no_socket_can_be_one_sentence_says_so(host: Path) -> None:
     with pytest.raises(NoSocket, match="too long for a socket: 107 bytes"):
-        Endpoint(OFFER, host / ("x" * 100), {}).start()
+        ResourcePlugin(OFFER, host / ("x" * 100), {}).start()
     with pytest.raises(NoSocket, match="cannot listen at"):
-        Endpoint(OFFER, host / "absent", {}).start()
+        ResourcePlugin(OFFER, host / "absent", {}).start()

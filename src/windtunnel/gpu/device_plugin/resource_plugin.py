@@ -17,7 +17,7 @@ from typing import Final
 
 import grpc
 
-from windtunnel.gpu.device_plugin.offers import Device, Offer
+from windtunnel.gpu.device_plugin.offers import Device, DeviceList
 from windtunnel.gpu.sockets import listen
 from windtunnel.wire import deviceplugin_pb2 as wire
 from windtunnel.wire import deviceplugin_pb2_grpc as services
@@ -29,7 +29,7 @@ _PROGRAM_ON_HOST: Final = "/var/lib/runai/bin/nvidia-smi"
 _PROGRAM_IN_CONTAINER: Final = "/bin/nvidia-smi"
 
 
-class Endpoint(services.DevicePluginServicer):
+class ResourcePlugin(services.DevicePluginServicer):
     """Serves one resource to the kubelet.
 
     Args:
@@ -38,13 +38,18 @@ class Endpoint(services.DevicePluginServicer):
         environment: What each container gets, beside the ids of its devices.
     """
 
-    def __init__(self, offer: Offer, folder: Path, environment: dict[str, str]) -> None:
+    def __init__(self, offer: DeviceList, folder: Path, environment: dict[str, str]) -> None:
         self.offer = offer
         self._folder = folder
         self._environment = environment
         self._news = threading.Condition()
         self._version = 0
         self._server: grpc.Server | None = None
+
+    @property
+    def listens(self) -> bool:
+        """Whether a kubelet would find us."""
+        return self._server is not None and (self._folder / self.offer.socket).is_socket()
 
     def start(self) -> None:
         """Listen.
@@ -71,8 +76,8 @@ class Endpoint(services.DevicePluginServicer):
         with suppress(OSError):
             (self._folder / self.offer.socket).unlink(missing_ok=True)
 
-    def replace(self, offer: Offer) -> None:
-        """Offer something else from now on."""
+    def replace(self, offer: DeviceList) -> None:
+        """DeviceList something else from now on."""
         with self._news:
             if offer != self.offer:
                 self.offer = offer
@@ -135,7 +140,7 @@ class Endpoint(services.DevicePluginServicer):
             self._news.notify_all()
 
 
-def register(kubelet: Path, offer: Offer) -> None:
+def register(kubelet: Path, offer: DeviceList) -> None:
     """Tell a kubelet of one endpoint.
 
     Raises:
