@@ -21,8 +21,8 @@ from windtunnel.controllers.views import PodView
 
 
 @dataclass(frozen=True, slots=True)
-class Creation:
-    """One pod to make."""
+class Vacancy:
+    """One number whose pod is to be made."""
 
     ordinal: int
     updated: bool
@@ -33,7 +33,7 @@ class Creation:
 class Plan:
     """What one visit does to pods, in this order."""
 
-    create: list[Creation] = field(default_factory=list)
+    create: list[Vacancy] = field(default_factory=list)
     delete: list[PodView] = field(default_factory=list)
     repair: list[PodView] = field(default_factory=list)
     """Pods that are there and should be, whose labels and claims are looked after."""
@@ -92,7 +92,7 @@ def _fill(standing: Standing, plan: Plan) -> bool:
     ordered = standing.view.ordered
     for number, pod in standing.wanted():
         if pod is None:
-            plan.create.append(Creation(number, updated=not _stays_old(standing, number)))
+            plan.create.append(Vacancy(number, updated=not _stays_old(standing, number)))
         elif pod.finished:
             if not pod.metadata.deleting:
                 plan.delete.append(pod)

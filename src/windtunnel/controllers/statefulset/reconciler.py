@@ -28,8 +28,8 @@ from windtunnel.controllers.statefulset.identity import (
     ordinal_of,
 )
 from windtunnel.controllers.statefulset.plan import (
-    Creation,
     Standing,
+    Vacancy,
     by_ordinal,
     count,
     decide,
@@ -117,20 +117,20 @@ class StatefulSets:
             self._repair(view, pod)
         for pod in plan.surplus:
             self._hand_claims(view, pod, surplus=True)
-        for creation in plan.create:
-            self._create(key, view, newest if creation.updated else present, creation)
+        for vacancy in plan.create:
+            self._create(key, view, newest if vacancy.updated else present, vacancy)
         for pod in plan.delete:
             self._delete(key, view, pod)
 
     def _create(
-        self, key: Key, view: StatefulSetView, revision: RevisionView, creation: Creation
+        self, key: Key, view: StatefulSetView, revision: RevisionView, vacancy: Vacancy
     ) -> None:
-        pod = make_pod(view, revision, creation.ordinal)
+        pod = make_pod(view, revision, vacancy.ordinal)
         name = pod["metadata"]["name"]
-        if self._has_stale_claim(view, creation.ordinal):
+        if self._has_stale_claim(view, vacancy.ordinal):
             return
         try:
-            self._make_claims(view, creation.ordinal, name)
+            self._make_claims(view, vacancy.ordinal, name)
             with self._expectations.creating(key):
                 self._client.create("pods", pod)
         except AlreadyExists:
