@@ -154,6 +154,24 @@ def test_of_many_writes_one_refusal_stops_no_other(http_client: HttpClient, name
     assert last is None
 
 
+def test_many_writes_in_no_order_have_their_outcomes_in_place(
+    http_client: HttpClient, namespace: str
+) -> None:
+    names = [f"c{number}" for number in range(40)]
+    http_client.create("configmaps", config(namespace, "c7"))
+    writes = [
+        Write("create", "configmaps", Key(namespace, name), config(namespace, name))
+        for name in names
+    ]
+
+    outcomes = list(http_client.write_many(writes, in_order=False))
+
+    assert isinstance(outcomes.pop(7), AlreadyExists)
+    assert outcomes == [None] * 39
+    found = {each["metadata"]["name"] for each in http_client.list("configmaps", namespace)}
+    assert found >= set(names)
+
+
 def test_a_connection_that_the_server_closed_is_opened_anew(
     http_client: HttpClient, namespace: str
 ) -> None:

@@ -14,6 +14,7 @@ import select
 import ssl
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, urlencode, urlsplit
@@ -33,6 +34,9 @@ from windtunnel.machinery.tree import Key, Tree, decode, encode, key_of
 _MERGE: Final = "application/merge-patch+json"
 _STRATEGIC: Final = "application/strategic-merge-patch+json"
 _APPLY: Final = "application/apply-patch+yaml"
+_MANY: Final = 16
+"""So many writes in no order are worth more connections than one."""
+_CONNECTIONS: Final = 8
 
 
 class _Served(msgspec.Struct):
@@ -180,9 +184,31 @@ class HttpClient:
         }
         self._tree("POST", self.path("pods", key, "eviction"), eviction)
 
-    def write_many(self, writes: Sequence[Write]) -> Iterable[Exception | None]:
-        """Do many writes, one after the other; one outcome a write, in order."""
-        return [self._attempt(write) for write in writes]
+    def write_many(
+        self, writes: Sequence[Write], *, in_order: bool = True
+    ) -> Iterable[Exception | None]:
+        """Do many writes; one outcome a write, in order. None of them stops the rest.
+
+        Done one after the other, or, where order is no matter, over several connections.
+        """
+        if in_order or len(writes) < _MANY:
+            return [self._attempt(write) for write in writes]
+        for resource in {write.resource for write in writes}:
+            self._place(resource)  # asked once, not on every connection
+        outcomes: list[Exception | None] = [None] * len(writes)
+        places = iter(range(len(writes)))  # whoever is free takes the next
+
+        def work() -> None:
+            other = HttpClient(self._connection, self.manager, None, self._timeout)
+            other._places = self._places
+            for place in places:
+                outcomes[place] = other._attempt(writes[place])
+            other.close()
+
+        with ThreadPoolExecutor(_CONNECTIONS) as pool:
+            for done in [pool.submit(work) for _ in range(_CONNECTIONS)]:
+                done.result()
+        return outcomes
 
     def watch(
         self, resource: str, deliver: Deliver, *, namespace: str = "", field_selector: str = ""

@@ -86,8 +86,13 @@ class Client(Protocol):
     def evict(self, key: Key) -> None:
         """Evict a pod, honouring disruption budgets (TooManyRequests where they forbid it)."""
 
-    def write_many(self, writes: Sequence[Write]) -> Iterable[Exception | None]:
-        """Do many writes at once; one outcome a write, in order. None of them stops the rest."""
+    def write_many(
+        self, writes: Sequence[Write], *, in_order: bool = True
+    ) -> Iterable[Exception | None]:
+        """Do many writes at once; one outcome a write, in order. None of them stops the rest.
+
+        Where they need not be done ``in_order``, they may be done all at the same time.
+        """
 
     def watch(
         self, resource: str, deliver: Deliver, *, namespace: str = "", field_selector: str = ""

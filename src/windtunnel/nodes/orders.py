@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import Final
 
 import msgspec
 
-from windtunnel.client import Client
+from windtunnel.client import Client, Write
 from windtunnel.devices import POOL_LABEL, POOL_NAMESPACE, config_map_name, parse_pools, pool_of
 from windtunnel.errors import UsageError
 from windtunnel.machinery.errors import AlreadyExists, NotFound
 from windtunnel.machinery.tree import Key, Tree, key_of
 from windtunnel.nodes.played.trees import node_trees, pool_config_map
 from windtunnel.nodes.pools import PoolOrder
+
+_AT_ONCE: Final = 200
 
 
 def _silent(_: int) -> None:
@@ -38,12 +41,9 @@ def add_nodes(client: Client, order: PoolOrder, done: Callable[[int], None] = _s
     """
     _provide_document(client, order)
     taken = [key_of(node).name for node in pool_nodes(client, order.name)]
-    names = []
-    for node in node_trees(order, taken):
-        client.create("nodes", node)
-        names.append(key_of(node).name)
-        done(1)
-    return names
+    nodes = [Write("create", "nodes", key_of(node), node) for node in node_trees(order, taken)]
+    _write_all(client, nodes, done)
+    return [node.key.name for node in nodes]
 
 
 def provide_pool(client: Client, order: PoolOrder) -> int:
@@ -64,9 +64,8 @@ def remove_nodes(client: Client, names: list[str], done: Callable[[int], None] =
     unknown = next((name for name in names if name not in nodes), None)
     if unknown is not None:
         raise UsageError(f"there is no node {unknown or repr(unknown)}")
-    for name in names:
-        client.delete("nodes", Key("", name))
-        done(1)
+    doomed = [Write("delete", "nodes", Key("", name), {}) for name in names]
+    _write_all(client, doomed, done)
     touched = {pool_of(nodes.pop(name)) for name in names}
     left = {pool_of(node) for node in nodes.values()}
     for pool in sorted(touched - left - {""}):
@@ -81,6 +80,20 @@ def remove_document(client: Client, pool: str) -> bool:
     except NotFound:
         return False
     return True
+
+
+def _write_all(client: Client, writes: Sequence[Write], done: Callable[[int], None]) -> None:
+    """Do writes that do not depend on each other, a few hundred at a time.
+
+    Raises:
+        Exception: what came of the first that was refused.
+    """
+    for begin in range(0, len(writes), _AT_ONCE):
+        some = writes[begin : begin + _AT_ONCE]
+        for refusal in client.write_many(some, in_order=False):
+            if refusal is not None:
+                raise refusal
+        done(len(some))
 
 
 def _of_size(order: PoolOrder, count: int) -> PoolOrder:
