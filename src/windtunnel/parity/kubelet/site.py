@@ -7,10 +7,10 @@ and started again while containers go on.
 
 from __future__ import annotations
 
+import dataclasses
 import tempfile
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -20,16 +20,21 @@ from prometheus_client import CollectorRegistry, disable_created_metrics
 from windtunnel.assembly import Settings as ClusterSettings
 from windtunnel.assembly import start
 from windtunnel.assembly.agent import AgentPart
+from windtunnel.assembly.node import Ground, Node
 from windtunnel.client import kubeconfig
 from windtunnel.client.connection import Connection
 from windtunnel.client.http import HttpClient
 from windtunnel.home import Folder
-from windtunnel.kernel import Loop
+from windtunnel.home.certificates import Keyring, provide_node
+from windtunnel.kernel import Loop, WallClock
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.runtime.engine import Engine
+from windtunnel.nodes.kubelet.ground import Volumes
+from windtunnel.nodes.kubelet.runtime.engine import ContainerEngine
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerOrder, ContainerRecord
-from windtunnel.nodes.kubelet.runtime.registries import Content, Shelf
+from windtunnel.nodes.kubelet.runtime.registries import Holding, Stock
+from windtunnel.nodes.kubelet.sandboxes import Sandboxes
 from windtunnel.nodes.kubelet.settings import Settings
+from windtunnel.nodes.kubelet.streams.api import Credentials
 from windtunnel.parity.kubelet.living import Living
 from windtunnel.parity.kubelet.recording import Recording
 
@@ -37,20 +42,15 @@ NODE: Final = "real-0"
 SHOWN_BUSYBOX: Final = "BUSYBOX"
 BUSYBOX: Final = "registry.k8s.io/e2e-test-images/busybox:1.36.1-1"
 """The image that the recording's name stands for."""
-_PAUSE: Final = "registry.k8s.io/pause:3.10"
 PORT: Final = 26250
 """Where the recording's kubelet listened; told by the node."""
 _OPERATOR: Final = "gpu-operator"
-_REGISTRIES: Final = {
-    "registry.test:5000": (Shelf("ok*", Content.BUSYBOX),),
-    "registry.k8s.io": (
-        Shelf("e2e-test-images/busybox", Content.BUSYBOX),
-        Shelf("pause", Content.UNKNOWN),
-    ),
-}
+_REGISTRIES: Final = {"registry.test:5000": (Stock("ok*", Holding.BUSYBOX),)}
+_IMAGES: Final = {"registry.k8s.io/pause:3.10": 2_407_108, BUSYBOX: 2_407_091}
+"""What the recording's node had, with sizes in bytes."""
 
 
-class RememberingEngine(Engine):
+class RememberingEngine(ContainerEngine):
     """A runtime that remembers what was ordered."""
 
     def create(self, order: ContainerOrder) -> str:
@@ -66,31 +66,16 @@ class RememberingEngine(Engine):
         return orders.get(container_id)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seat:
-    """What a kubelet is made from, each time it starts."""
-
-    settings: Settings
-    engine: Engine
-    loop: Loop
-    connection: Connection
-    keys: Path
-    """The folder of the cluster's certificates."""
-    device_plugins: Path
-    pod_resources: Path
-    registry: CollectorRegistry
-
-
-def make_kubelet(seat: Seat) -> AgentPart:
-    """Return a kubelet that has not begun yet."""
+def make_volumes(connection: Connection, settings: Settings) -> Volumes:
+    """Return who provides the volumes of the node's pods."""
     raise NotImplementedError
 
 
-class Node:
+class RestartableNode:
     """A node whose kubelet can be stopped and started."""
 
-    def __init__(self, seat: Callable[[Loop, Tree, int | None], Seat]) -> None:
-        self._seat = seat
+    def __init__(self, make: Callable[[Loop, Tree, int | None], AgentPart]) -> None:
+        self._make = make
         self.kubelet: Living | None = None
 
     def start(self, configuration: Tree, numa_nodes: int | None) -> None:
@@ -100,9 +85,7 @@ class Node:
             configuration: Fields of a KubeletConfiguration.
             numa_nodes: How many NUMA nodes it sees; None: as many as before.
         """
-        self.kubelet = Living(
-            "kubelet", lambda loop: make_kubelet(self._seat(loop, configuration, numa_nodes))
-        )
+        self.kubelet = Living("kubelet", lambda loop: self._make(loop, configuration, numa_nodes))
 
     def stop(self) -> None:
         """Stop the kubelet; containers go on."""
@@ -159,13 +142,14 @@ class Site:
         self._connection = kubeconfig.connection(self.kubeconfig)
         self.client = HttpClient(self._connection, "kubectl-create")
         self.registry = CollectorRegistry()
-        self.engine = RememberingEngine(root / "containers", registries=_REGISTRIES)
+        self.engine = RememberingEngine(root / "containers", registries=_REGISTRIES, images=_IMAGES)
         self._held.callback(self.engine.close)
-        for image in (_PAUSE, BUSYBOX):
-            self.engine.pull(image)
+        self._ground = Ground(self.engine, Sandboxes(Settings().pod_cidr))
+        self._keyring = Keyring(self._folder.path / "pki")
+        self._keys = provide_node(self._keyring, WallClock().now(), NODE)
         self._numa_nodes = 1
         self.own_plugin: Living | None = None
-        self.node = Node(self._seat)
+        self.node = RestartableNode(self._kubelet)
         self._held.callback(self.node.stop)
 
     def follow(self, recording: Recording) -> None:
@@ -238,7 +222,7 @@ class Site:
         with suppress(OSError):
             self._held.close()
 
-    def _seat(self, loop: Loop, configuration: Tree, numa_nodes: int | None) -> Seat:
+    def _kubelet(self, loop: Loop, configuration: Tree, numa_nodes: int | None) -> Node:
         self._numa_nodes = numa_nodes or self._numa_nodes
         self.registry = CollectorRegistry()
         settings = Settings(
@@ -255,13 +239,21 @@ class Site:
             topology_manager_scope=configuration.get("topologyManagerScope", "container"),
             numa_nodes=self._numa_nodes,
         )
-        return Seat(
-            settings=settings,
-            engine=self.engine,
-            loop=loop,
-            connection=self._connection,
-            keys=self._folder.path,
-            device_plugins=self.device_plugins,
+        keys = self._keys
+        connection = dataclasses.replace(
+            self._connection,
+            certificate=keys.client.read_bytes(),
+            key=keys.client_key.read_bytes(),
+        )
+        return Node(
+            connection,
+            loop,
+            settings,
+            self._ground,
+            volumes=make_volumes(connection, settings),
+            credentials=Credentials(keys.serving, keys.serving_key, self._keyring.authority),
+            plugins=self.device_plugins,
             pod_resources=self.pod_resources,
             registry=self.registry,
+            proxied=False,
         )
