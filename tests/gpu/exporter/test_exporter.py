@@ -24,6 +24,7 @@ from windtunnel.devices import (
     Span,
     TopologyGpu,
     node_topology_text,
+    parse_node_topology,
 )
 from windtunnel.gpu.exporter import Exporter
 from windtunnel.gpu.exporter.exporter import numa_of
@@ -136,12 +137,32 @@ def test_an_earlier_owner_leaves_nothing_behind(bench: Bench, make: Make) -> Non
     bench.write("n1", topology(owned("p1", 40, 40)))
     exporter = make()
     bench.write("n1", topology(owned("p2", 7, 7)))
-    bench.world.run(0.1)
+    bench.world.run(2)
     assert series(exporter) == {("n1", "p2"): 7}
 
     bench.world.client.delete("configmaps", Key("gpu-operator", "topology-n1"))
     bench.world.run(0.1)
     assert series(exporter) == {}
+
+
+def test_many_changes_at_once_are_read_once(
+    bench: Bench, make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench.write("n1", topology(FREE))
+    exporter = make()
+    reads: list[str] = []
+
+    def read(text: str) -> NodeTopology:
+        reads.append(text)
+        return parse_node_topology(text)
+
+    monkeypatch.setattr("windtunnel.gpu.exporter.exporter.parse_node_topology", read)
+    for number in range(20):
+        bench.write("n1", topology(owned("p1", number, number)))
+    bench.world.run(5)
+
+    assert len(reads) == 1
+    assert series(exporter) == {("n1", "p1"): 19}
 
 
 def test_a_range_is_drawn_from_every_ten_seconds(bench: Bench, make: Make) -> None:
@@ -168,10 +189,12 @@ def test_a_document_that_cannot_be_read_changes_nothing(bench: Bench, make: Make
     bench.write("n1", topology(owned("p1", 40, 40)))
     exporter = make()
     bench.write_text("topology-n1", "gpus: [")
-    bench.world.run(1)
+    bench.world.run(2)
 
     assert series(exporter) == {("n1", "p1"): 40}
-    assert [key for _, key, _ in bench.world.failures] == [Key("gpu-operator", "topology-n1")]
+    assert [(key, "line 1" in str(error)) for _, key, error in bench.world.failures] == [
+        ("n1", True)
+    ]
 
 
 def test_labels_are_put_right_with_each_change_of_a_topology(bench: Bench, make: Make) -> None:
@@ -189,7 +212,7 @@ def test_labels_are_put_right_with_each_change_of_a_topology(bench: Bench, make:
     assert bench.labels()["nvidia.com/gpu.count"] == "7"
 
     bench.write("n1", topology(owned("p1", 1, 1), FREE))
-    bench.world.run(2)
+    bench.world.run(7)
     assert bench.labels() == wanted
 
 
@@ -207,7 +230,7 @@ def test_at_rest_nothing_is_written(bench: Bench, make: Make) -> None:
     bench.world.node("n1")
     bench.write("n1", topology(owned("p1", 10, 30)))
     make()
-    bench.world.run(5)
+    bench.world.run(7)
     writes: list[object] = []
     for resource in ("nodes", "configmaps"):
         bench.world.core.store.subscribe(resource, writes.append)

@@ -1,9 +1,9 @@
 """The exporter as a part: watches topologies, keeps pages, labels, files and zones in line.
 
-Only what may have changed is made anew. A node whose load is a range gets fresh numbers every ten
-seconds, as a real GPU would; labels are looked at soon after each change of a topology, and put
-right by an update of the whole node, which is what the operator's role allows. A document that
-cannot be read leaves everything as it was.
+Only what may have changed is made anew, and changes gather for a moment, for each pod brings some.
+A node whose load is a range gets fresh numbers every ten seconds, as a real GPU would; labels are
+looked at after each change of a topology, and put right by an update of the whole node, which is
+what the operator's role allows. A document that cannot be read leaves everything as it was.
 
 Source: fake-gpu-operator 0.2, both forms of its status-exporter.
 """
@@ -11,7 +11,7 @@ Source: fake-gpu-operator 0.2, both forms of its status-exporter.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -41,7 +41,7 @@ from windtunnel.gpu.exporter.page import Page, exporter_name, joined, page_of
 from windtunnel.gpu.exporter.server import MetricsServer
 from windtunnel.gpu.exporter.settings import Settings
 from windtunnel.gpu.exporter.zones import RESOURCE, zones_of
-from windtunnel.kernel import DONE, Loop, Result, Ticket, Worker
+from windtunnel.kernel import DONE, Line, Loop, Outcome, Result, Ticket, Worker
 from windtunnel.machinery.errors import Invalid
 from windtunnel.machinery.tree import Key, Tree, dig
 
@@ -50,8 +50,10 @@ if TYPE_CHECKING:
 
 REFRESH_SECONDS: Final = 10.0
 """How often ranges are drawn from anew."""
-_PAUSE_SECONDS: Final = 1.0
-"""How long changes of one topology gather before its node is looked at again."""
+_GATHER_SECONDS: Final = 1.0
+"""How long changes of one topology gather before it is read: a pod that comes changes it twice."""
+_LABELS_SECONDS: Final = 5.0
+"""How long after that a played node's labels are looked at: reading a node costs a request."""
 _MANAGER: Final = "fake-gpu-operator"
 
 
@@ -89,6 +91,8 @@ class Exporter:
     ) -> None:
         self._client, self._loop, self._settings, self._below = client, loop, settings, below
         self._queue = Worker(loop, self).queue
+        self._texts: dict[str, str] = {}
+        self._unread: Line[str] = Line(loop, self.name, self._read)
         self._topologies: dict[str, NodeTopology] = {}
         self._pages: dict[str, Page] = {}
         self._demand = Demand(loop, asker(settings.prometheus_url), self._refresh_demand)
@@ -151,23 +155,33 @@ class Exporter:
         if not node:
             return
         found = _decoder.decode(change.body)
-        if change.type == "DELETED" or not self._is_ours(found):
+        if change.type != "DELETED" and self._is_ours(found):
+            self._texts[node] = found.data.get(TOPOLOGY_KEY, "")
+            pause = _GATHER_SECONDS if node in self._topologies else 0.0
+            self._unread.queue.add_after(node, pause)
+        elif not self._settings.node:
             # Of the node we run on the last that was known goes on being told.
-            if not self._settings.node and self._topologies.pop(node, None) is not None:
-                del self._pages[node]
-                self._queue.drop(node)
-            return
-        try:
-            topology = parse_node_topology(found.data.get(TOPOLOGY_KEY, ""))
-        except ValueError as error:
-            self._loop.report(self.name, change.key, error)
-            return
-        fresh = node not in self._topologies
-        self._topologies[node] = topology
-        self._tell(node, topology)
-        if any(not self._demand.knows(uid) for uid in _following([topology])):
-            self._ask()
-        self._queue.add_after(node, 0.0 if fresh else _PAUSE_SECONDS)
+            for known in (self._texts, self._topologies, self._pages):
+                known.pop(node, None)
+            self._unread.drop(node)
+            self._queue.drop(node)
+
+    def _read(self, nodes: Sequence[str]) -> list[Outcome]:
+        for node in nodes:
+            try:
+                topology = parse_node_topology(self._texts[node])
+            except ValueError as error:
+                # What was told stays so until the text changes.
+                self._loop.report(self.name, node, error)
+                continue
+            fresh = node not in self._topologies
+            self._topologies[node] = topology
+            self._tell(node, topology)
+            if any(not self._demand.knows(uid) for uid in _following([topology])):
+                self._ask()
+            later = not fresh and not self._settings.node
+            self._queue.add_after(node, _LABELS_SECONDS if later else 0.0)
+        return [DONE] * len(nodes)
 
     def _node_of(self, name: str) -> str:
         """Return the node that a ConfigMap is of, by its name; "" for any other ConfigMap."""
