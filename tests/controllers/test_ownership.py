@@ -6,7 +6,7 @@ import pytest
 from windtunnel.client import Client
 from windtunnel.client.cache import Cache
 from windtunnel.controllers.expectations import Expectations
-from windtunnel.controllers.ownership import claim, follow_pods
+from windtunnel.controllers.ownership import PodOwners, claim
 from windtunnel.controllers.views import Metadata, OwnerReference, PodView
 from windtunnel.kernel import VirtualClock
 from windtunnel.machinery.errors import NotFound
@@ -101,8 +101,9 @@ class Pods:
 
 def test_pods_are_followed_to_the_owners_they_have_had() -> None:
     pods, visits = Pods(), list[str]()
-    follow_pods(
-        cast("Cache[PodView]", pods), "ReplicaSet", "apps", Expectations(VirtualClock()),
+    owners = PodOwners(cast("Cache[PodView]", pods))
+    owners.follow(
+        "ReplicaSet", "apps", Expectations(VirtualClock()),
         lambda key, pod: [Key("ns", "adopter")], lambda key: visits.append(key.name),
     )  # fmt: skip
 

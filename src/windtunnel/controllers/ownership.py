@@ -7,6 +7,7 @@ no more is released; one of another controller is never touched.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 
 from windtunnel.client import Client
 from windtunnel.client.cache import Cache
@@ -141,45 +142,73 @@ def reference_tree(reference: OwnerReference) -> Tree:
     return tree
 
 
-def follow_pods(
-    pods: Cache[PodView],
-    kind: str,
-    group: str,
-    expectations: Expectations,
-    adopters: Callable[[Key, PodView], Iterable[Key]],
-    visit: Callable[[Key], None],
-) -> None:
-    """Visit an owner of this kind when one of its pods comes, changes or goes.
+@dataclass(frozen=True, slots=True)
+class _Follower:
+    """Who wants to know of the pods of one kind of owner."""
 
-    Args:
-        pods: The pods.
-        kind: The owner's kind.
-        group: The owner's API group.
-        expectations: Told of pods that came and went.
-        adopters: Names the owners that could adopt a pod without controller.
-        visit: Queues an owner.
+    expectations: Expectations
+    adopters: Callable[[Key, PodView], Iterable[Key]]
+    visit: Callable[[Key], None]
+
+
+class PodOwners:
+    """Visits owners when one of their pods comes, changes or goes.
+
+    One listener for all kinds of owners: a change of a pod costs the same however many there are.
     """
 
-    def owner_of(key: Key, pod: PodView) -> Key | None:
-        controller = pod.metadata.controller
-        if controller is None or controller.kind != kind or controller.group != group:
-            return None
-        return Key(key.namespace, controller.name)
+    def __init__(self, pods: Cache[PodView]) -> None:
+        self._pods = pods
+        self._followers: dict[tuple[str, str], _Follower] = {}
 
-    def changed(key: Key, before: PodView | None, after: PodView | None) -> None:
-        left = owner_of(key, before) if before is not None else None
-        owner = owner_of(key, after) if after is not None else None
-        if left is not None and before is not None:
-            if owner != left or (after is not None and after.metadata.deleting):
-                expectations.deleted(left, before.metadata.uid)
-            if owner != left:
-                visit(left)
+    def follow(
+        self,
+        kind: str,
+        group: str,
+        expectations: Expectations,
+        adopters: Callable[[Key, PodView], Iterable[Key]],
+        visit: Callable[[Key], None],
+    ) -> None:
+        """Visit the owners of one kind from now on, all that have pods to begin with.
+
+        Args:
+            kind: The owner's kind.
+            group: The owner's API group.
+            expectations: Told of pods that came and went.
+            adopters: Names the owners that could adopt a pod without controller.
+            visit: Queues an owner.
+        """
+        first = not self._followers
+        self._followers[kind, group] = _Follower(expectations, adopters, visit)
+        if first:
+            self._pods.on_change(self._changed)
+            return
+        for key, pod in self._pods.entries():
+            self._changed(key, None, pod)
+
+    def _changed(self, key: Key, before: PodView | None, after: PodView | None) -> None:
+        left = before.metadata.controller if before is not None else None
+        owner = after.metadata.controller if after is not None else None
+        same = left is not None and owner is not None and left.uid == owner.uid
+        going = after is not None and after.metadata.deleting
+        if left is not None and before is not None and (going or not same):
+            self._leave(key, left, before, visit=not same)
         if owner is not None:
-            if before is None:
-                expectations.created(owner)
-            visit(owner)
-        elif after is not None and after.metadata.controller is None:
-            for adopter in adopters(key, after):
-                visit(adopter)
+            follower = self._followers.get((owner.kind, owner.group))
+            if follower is not None:
+                name = Key(key.namespace, owner.name)
+                if before is None:
+                    follower.expectations.created(name)
+                follower.visit(name)
+        elif after is not None:
+            for follower in self._followers.values():
+                for adopter in follower.adopters(key, after):
+                    follower.visit(adopter)
 
-    pods.on_change(changed)
+    def _leave(self, key: Key, left: OwnerReference, pod: PodView, *, visit: bool) -> None:
+        follower = self._followers.get((left.kind, left.group))
+        if follower is not None:
+            name = Key(key.namespace, left.name)
+            follower.expectations.deleted(name, pod.metadata.uid)
+            if visit:
+                follower.visit(name)

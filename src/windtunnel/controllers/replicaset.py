@@ -19,7 +19,6 @@ from windtunnel.controllers.controller import unless_zero, write_status
 from windtunnel.controllers.expectations import Expectations
 from windtunnel.controllers.ownership import (
     claim_pods,
-    follow_pods,
     owner_reference,
     selector_of,
 )
@@ -113,8 +112,7 @@ class ReplicaSets:
             queue.add(key)
 
         self._sources.replica_sets.on_change(set_changed)
-        follow_pods(
-            self._sources.pods,
+        self._sources.pod_owners.follow(
             "ReplicaSet",
             "apps",
             self._expectations,

@@ -15,6 +15,7 @@ from windtunnel.controllers.deployment.views import DeploymentView
 from windtunnel.controllers.endpoints.views import EndpointsView, ServiceView, SliceView
 from windtunnel.controllers.job.views import JobView
 from windtunnel.controllers.node.views import LeaseView, NodeView
+from windtunnel.controllers.ownership import PodOwners
 from windtunnel.controllers.revisions import RevisionView
 from windtunnel.controllers.statefulset.views import StatefulSetView
 from windtunnel.controllers.views import (
@@ -52,6 +53,7 @@ class Sources:
                 "state": _state,
             },
         )
+        self.pod_owners = PodOwners(self.pods)
         self.nodes: Cache[NodeView] = Cache(client, "nodes", NodeView)
         self.leases: Cache[LeaseView] = Cache(
             client, "leases.coordination.k8s.io", LeaseView, namespace="kube-node-lease"

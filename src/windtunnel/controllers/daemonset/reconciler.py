@@ -31,7 +31,6 @@ from windtunnel.controllers.expectations import Expectations
 from windtunnel.controllers.node.views import NodeView
 from windtunnel.controllers.ownership import (
     claim_pods,
-    follow_pods,
     owner_reference,
     selector_of,
 )
@@ -106,8 +105,8 @@ class DaemonSets:
 
         self._sources.daemon_sets.on_change(set_changed)
         self._sources.nodes.on_change(node_changed)
-        follow_pods(
-            self._sources.pods, "DaemonSet", "apps", self._expectations, self._adopters, visit
+        self._sources.pod_owners.follow(
+            "DaemonSet", "apps", self._expectations, self._adopters, visit
         )
 
     def reconcile(self, key: Key) -> Result:

@@ -22,7 +22,7 @@ from windtunnel.controllers.job.indexes import INDEX
 from windtunnel.controllers.job.plan import Plan, decide
 from windtunnel.controllers.job.tally import FAILURE_COUNT, FINALIZER, IGNORED_COUNT
 from windtunnel.controllers.job.views import JobStatus, JobView, Uncounted
-from windtunnel.controllers.ownership import claim_pods, follow_pods, owner_reference, selector_of
+from windtunnel.controllers.ownership import claim_pods, owner_reference, selector_of
 from windtunnel.controllers.pods import (
     PodControl,
     namespace_is_going,
@@ -71,8 +71,7 @@ class Jobs:
 
         self._sources.jobs.on_change(job_changed)
         self._sources.pods.on_change(pod_changed)
-        follow_pods(
-            self._sources.pods,
+        self._sources.pod_owners.follow(
             "Job",
             "batch",
             self._expectations,

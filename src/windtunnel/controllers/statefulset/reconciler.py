@@ -11,7 +11,6 @@ from windtunnel.controllers.controller import unless_zero, write_status
 from windtunnel.controllers.expectations import Expectations
 from windtunnel.controllers.ownership import (
     claim_pods,
-    follow_pods,
     owner_reference,
     reference_tree,
     selector_of,
@@ -68,8 +67,7 @@ class StatefulSets:
             queue.add(key)
 
         self._sources.stateful_sets.on_change(set_changed)
-        follow_pods(
-            self._sources.pods,
+        self._sources.pod_owners.follow(
             "StatefulSet",
             "apps",
             self._expectations,
