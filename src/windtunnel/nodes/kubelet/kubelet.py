@@ -14,7 +14,9 @@ from typing import Any, Final
 
 from windtunnel.client import Change, Client
 from windtunnel.client.events import Recorder
+from windtunnel.errors import ClusterError
 from windtunnel.kernel import Loop
+from windtunnel.machinery.errors import ApiError, NotFound
 from windtunnel.machinery.tree import Key, Tree, dig
 from windtunnel.nodes.kubelet.admission import judge
 from windtunnel.nodes.kubelet.environment import Lookup
@@ -296,7 +298,9 @@ class Kubelet:
         if pod["metadata"].get("deletionTimestamp"):
             try:
                 self._client.delete("pods", pod_key(pod), uid=uid_of(pod), grace_seconds=0)
-            except Exception as error:
+            except NotFound:
+                return
+            except (ApiError, ClusterError) as error:
                 self._loop.report("kubelet", pod_key(pod), error)
 
     def _forget(self, uid: str) -> None:

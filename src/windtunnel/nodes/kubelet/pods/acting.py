@@ -7,12 +7,13 @@ after which nothing else has its turn.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.nodes.kubelet.durations import spoken
 from windtunnel.nodes.kubelet.ground import Ground
 from windtunnel.nodes.kubelet.outside import Course
-from windtunnel.nodes.kubelet.pods.failures import StartRefused
+from windtunnel.nodes.kubelet.pods.failures import MountRefused, StartRefused
 from windtunnel.nodes.kubelet.pods.images import Images
 from windtunnel.nodes.kubelet.pods.plan import Kill, Plan
 from windtunnel.nodes.kubelet.pods.records import PodRecords
@@ -29,6 +30,10 @@ from windtunnel.nodes.kubelet.pods.stopping import stop_all, stop_container
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerState
 from windtunnel.nodes.kubelet.status.containers import Trouble
 
+_MOUNT_SECONDS: Final = 0.5
+_MOUNT_LONGEST_SECONDS: Final = 122.0
+"""Source: the volume manager's own back-off, kubelet v1.36."""
+
 
 @dataclass(slots=True)
 class Memory:
@@ -37,6 +42,9 @@ class Memory:
     images: Images
     address: str = ""
     mounted: bool = False
+    mount_tries: int = 0
+    news: bool = False
+    """Something has changed that the runtime does not tell: look again at once."""
     troubles: dict[str, Trouble] = field(default_factory=dict)
 
 
@@ -60,14 +68,14 @@ class Actor:
         ground, memory = self._ground, self._memory
         if plan.over or plan.anew:
             yield from stop_all(ground, pod, records.running(), address=memory.address)
+            memory.news = True
             if plan.over:
                 ground.sandboxes.stop(uid_of(pod))
             else:
                 ground.sandboxes.begin_anew(uid_of(pod), ground.clock.now())
             return []
         if not memory.mounted:
-            yield lambda: ground.volumes.mount(pod)
-            memory.mounted = True
+            yield from self._mount(pod)
         if plan.sandbox:
             self._make_sandbox(pod)
         for kill in plan.kill:
@@ -90,13 +98,29 @@ class Actor:
             yield lambda record=record: ground.runtime.remove(record.id)  # type: ignore[misc]
         return refused
 
+    def _mount(self, pod: Tree) -> Course[None]:
+        """Have the pod's volumes made.
+
+        Raises:
+            MountRefused: they cannot be made now.
+        """
+        try:
+            yield lambda: self._ground.volumes.mount(pod)
+        except Exception as failed:
+            for message in getattr(failed, "messages", None) or (str(failed),):
+                self._ground.events.warning(pod, "FailedMount", message)
+            wait = min(_MOUNT_SECONDS * 2**self._memory.mount_tries, _MOUNT_LONGEST_SECONDS)
+            self._memory.mount_tries += 1
+            raise MountRefused(wait) from failed
+        self._memory.mounted, self._memory.mount_tries = True, 0
+
     def _make_sandbox(self, pod: Tree) -> None:
         sandbox = self._ground.sandboxes.make(
             uid_of(pod),
             self._ground.clock.now(),
             host_network=bool(pod["spec"].get("hostNetwork")),
         )
-        self._memory.address = sandbox.address
+        self._memory.address, self._memory.news = sandbox.address, True
 
     def _kill(self, pod: Tree, kill: Kill, comes_back: bool) -> Course[None]:
         name = kill.record.name

@@ -3,6 +3,18 @@
 from __future__ import annotations
 
 
+class MountRefused(Exception):
+    """The volumes of a pod cannot be made now.
+
+    Args:
+        again_in: After how many seconds it makes sense to try again.
+    """
+
+    def __init__(self, again_in: float) -> None:
+        super().__init__(f"volumes cannot be made; tried again in {again_in:g} s")
+        self.again_in = again_in
+
+
 class StartRefused(Exception):
     """A container is not started now.
 

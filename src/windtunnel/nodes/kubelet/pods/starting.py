@@ -40,7 +40,7 @@ def start_container(
     events.normal(pod, "Started", "Container started", name)
     record = runtime.record(made)
     if record is not None and record.remark:
-        events.normal(pod, "StandIn", record.remark, name)
+        events.normal(pod, "ImageIsNameOnly", record.remark, name)
     hook = dig(container, "lifecycle", "postStart")
     if hook is None:
         return

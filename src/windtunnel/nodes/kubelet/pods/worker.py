@@ -11,13 +11,14 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any, Final
 
+from windtunnel.errors import ClusterError
 from windtunnel.kernel import Ticket
-from windtunnel.machinery.errors import NotFound
+from windtunnel.machinery.errors import ApiError, NotFound
 from windtunnel.machinery.tree import Tree
 from windtunnel.nodes.kubelet.ground import Ground
 from windtunnel.nodes.kubelet.outside import Cancelled, Course, Followed
 from windtunnel.nodes.kubelet.pods.acting import Actor, Memory
-from windtunnel.nodes.kubelet.pods.failures import StartRefused
+from windtunnel.nodes.kubelet.pods.failures import MountRefused, StartRefused
 from windtunnel.nodes.kubelet.pods.images import Images
 from windtunnel.nodes.kubelet.pods.plan import Facts, plan
 from windtunnel.nodes.kubelet.pods.records import PodRecords
@@ -162,8 +163,6 @@ class PodWorker:
         }
         course = self._actor.act(self.pod, decided, records, attempts)
         self._follow(course, self._acted)
-        if decided.over or decided.anew or decided.sandbox:
-            self._again = True
 
     def _follow(self, course: Course[Any], then: Callable[[Any], None]) -> None:
         def ended(outcome: Any) -> None:
@@ -178,8 +177,10 @@ class PodWorker:
         refused: list[StartRefused] = []
         if isinstance(outcome, list):
             refused = outcome
-        elif not isinstance(outcome, Cancelled):
-            self._tell_mount(outcome)
+        elif not isinstance(outcome, (Cancelled, MountRefused)):
+            self._ground.loop.report("kubelet", pod_key(self.pod), outcome)
+        if self._memory.news:
+            self._memory.news, self._again = False, True
         if self._again or isinstance(outcome, Cancelled):
             self._again = False
             self._later(0.0, self._look)
@@ -189,6 +190,8 @@ class PodWorker:
     def _next(self, outcome: object, refused: list[StartRefused]) -> float:
         """Return after how many seconds the pod is looked at again."""
         settings = self._ground.settings
+        if isinstance(outcome, MountRefused):
+            return outcome.again_in
         seconds = settings.sync_seconds
         waits = [each.again_in for each in refused if each.again_in is not None]
         if isinstance(outcome, Exception) or len(waits) < len(refused):
@@ -196,10 +199,6 @@ class PodWorker:
         elif waits:
             seconds = min(waits)
         return seconds * (1 + _JITTER * self._ground.draw())
-
-    def _tell_mount(self, failure: Exception) -> None:
-        self._ground.events.warning(self.pod, "FailedMount", str(failure))
-        self._ground.loop.report("kubelet", pod_key(self.pod), failure)
 
     def _watch_deadline(self) -> None:
         when = deadline(self.pod, start_time(self.pod))
@@ -341,6 +340,6 @@ class PodWorker:
                 self._ground.client.delete("pods", pod_key(self.pod), uid=uid, grace_seconds=0)
             except NotFound:
                 self.removed()
-            except Exception as error:
+            except (ApiError, ClusterError) as error:
                 self._ground.loop.report("kubelet", pod_key(self.pod), error)
                 self._later(1.0, self._look)

@@ -1,0 +1,182 @@
+"""The life of a pod on its node, from its first status to its last."""
+
+from __future__ import annotations
+
+from tests.nodes.kubelet.bench import HOLD, Bench
+
+from windtunnel.machinery.tree import Key
+
+
+def test_a_pod_is_accepted_before_anything_runs(bench: Bench) -> None:
+    bench.pod("p")
+
+    assert bench.story("p") == ["Pending none", "Pending ContainerCreating", "Running running"]
+
+
+def test_an_address_comes_with_the_first_container(bench: Bench) -> None:
+    bench.pod("p")
+    first, *_, last = [each for each in bench.statuses["p"] if "hostIP" in each]
+
+    assert "podIP" not in first
+    assert last["podIP"] == "10.42.0.1"
+    assert last["podIPs"] == [{"ip": "10.42.0.1"}]
+
+
+def test_a_terminal_phase_waits_until_everything_has_stopped(bench: Bench) -> None:
+    bench.pod("p", {"command": ["sleep", "1", "3"]}, restartPolicy="Never")
+    bench.run(2)
+
+    assert bench.story("p")[2:] == ["Running running", "Running Error", "Failed Error"]
+    assert bench.condition("p", "PodReadyToStartContainers") == ("False", "")
+    assert bench.condition("p", "Ready") == ("False", "PodFailed")
+
+
+def test_a_deleted_pod_ends_gracefully_and_goes(bench: Bench) -> None:
+    bench.pod("p")
+    bench.delete("p")
+    bench.run(1)
+
+    assert bench.world.names("pods") == []
+    assert bench.runtime.containers() == []
+    assert ("main", 30.0) in bench.runtime.stopped
+    assert bench.events("p")[-1] == ("Killing", "Stopping container main")
+
+
+def test_a_pod_removed_by_force_is_killed_with_the_least_grace(bench: Bench) -> None:
+    bench.pod("p")
+    bench.delete("p", grace=0)
+    bench.run(1)
+
+    assert bench.runtime.stopped == [("main", 2.0)]
+    assert bench.runtime.containers() == []
+
+
+def test_a_pod_that_never_started_a_container_fails_as_unknown(bench: Bench) -> None:
+    bench.pod("p", {"image": "missing:1"}, metadata={"finalizers": ["x/y"]})
+    bench.delete("p")
+    bench.run(1)
+    ended = bench.state("p")["state"]["terminated"]
+
+    assert bench.status("p")["phase"] == "Failed"
+    assert bench.condition("p", "Ready") == ("False", "ContainersNotReady")
+    assert (ended["exitCode"], ended["reason"]) == (137, "ContainerStatusUnknown")
+
+
+def test_a_deadline_fails_the_pod(bench: Bench) -> None:
+    bench.pod("p", activeDeadlineSeconds=3)
+    bench.run(4)
+
+    assert bench.status("p")["reason"] == "DeadlineExceeded"
+    assert bench.reasons("p")[-2:] == ["DeadlineExceeded", "Killing"]
+
+
+def test_a_kubelet_that_starts_again_goes_on_with_its_containers(bench: Bench) -> None:
+    bench.pod("p")
+    before = bench.status("p")
+    bench.restart()
+
+    assert bench.status("p") == before
+    assert len(bench.runtime.containers()) == 1
+
+
+def test_what_ended_while_the_kubelet_was_away_is_told(bench: Bench) -> None:
+    bench.pod("p", {"command": ["sleep", "5"]}, restartPolicy="Never")
+    bench.kubelet.stop()
+    bench.run(10)
+    bench.kubelet = bench.make()
+    bench.kubelet.start()
+    bench.run(1)
+
+    assert bench.status("p")["phase"] == "Succeeded"
+    assert bench.status("p")["podIP"] == "10.42.0.1"
+
+
+def test_containers_of_pods_that_went_meanwhile_are_removed(bench: Bench) -> None:
+    bench.pod("p")
+    bench.kubelet.stop()
+    bench.delete("p", grace=0)
+    bench.kubelet = bench.make()
+    bench.kubelet.start()
+    bench.run(1)
+
+    assert bench.runtime.containers() == []
+
+
+def test_containers_that_were_lost_with_the_node_start_again(bench: Bench) -> None:
+    bench.pod("p")
+    bench.kubelet.stop()
+    bench.runtime.records.clear()
+    bench.sandboxes = type(bench.sandboxes)("10.42.0.0/24")
+    bench.kubelet = bench.make()
+    bench.kubelet.start()
+    bench.run(1)
+    told = bench.state("p")
+
+    assert "running" in told["state"]
+    assert told["restartCount"] == 1
+
+
+def test_a_pod_that_is_refused_says_only_why(bench: Bench) -> None:
+    bench.devices.refused["p"] = ("UnexpectedAdmissionError", "Allocate failed")
+    bench.pod("p")
+    status = bench.status("p")
+
+    assert status["message"] == "Pod was rejected: Allocate failed"
+    assert status["phase"], status["reason"] == ("Failed", "UnexpectedAdmissionError")
+    assert "containerStatuses" not in status
+    assert status.get("conditions") is None
+    assert bench.events("p") == [("UnexpectedAdmissionError", "Allocate failed")]
+
+
+def test_a_refused_pod_is_let_go_when_it_is_deleted(bench: Bench) -> None:
+    bench.devices.refused["p"] = ("UnexpectedAdmissionError", "no")
+    bench.pod("p")
+    bench.delete("p")
+    bench.run(1)
+
+    assert bench.world.names("pods") == []
+
+
+def test_volumes_that_cannot_be_made_are_told_and_tried_again(bench: Bench) -> None:
+    bench.volumes.failure = 'MountVolume.SetUp failed for volume "v" : configmap "c" not found'
+    bench.pod("p")
+    assert bench.events("p") == [("FailedMount", bench.volumes.failure)]
+
+    bench.volumes.failure = ""
+    bench.run(11)
+
+    assert bench.status("p")["phase"] == "Running"
+
+
+def test_devices_that_change_change_the_status(bench: Bench) -> None:
+    uid = bench.pod("p")
+    bench.devices.held["main"] = [{"name": "a/b", "resources": [{"resourceID": "1"}]}]
+    bench.devices.change(uid)
+    bench.run(0.1)
+
+    assert bench.state("p")["allocatedResourcesStatus"] == bench.devices.held["main"]
+
+
+def test_a_readiness_gate_keeps_a_pod_from_being_ready(bench: Bench) -> None:
+    bench.pod("p", readinessGates=[{"conditionType": "a/gate"}])
+    assert bench.condition("p", "Ready") == ("False", "ReadinessGatesNotReady")
+
+    bench.world.status("p", {"conditions": [{"type": "a/gate", "status": "True"}]})
+    bench.run(0.1)
+
+    assert bench.condition("p", "Ready") == ("True", "")
+    assert bench.status("p")["conditions"][0]["type"] == "a/gate"
+
+
+def test_another_image_restarts_the_container(bench: Bench) -> None:
+    bench.pod("p", {"command": HOLD})
+    patch = {"spec": {"containers": [{"name": "main", "image": "pulled:1"}]}}
+    bench.world.client.patch("pods", Key("default", "p"), patch, strategic=True)
+    bench.run(1)
+
+    assert bench.state("p")["image"] == "pulled:1"
+    assert bench.state("p")["restartCount"] == 1
+    assert (
+        "Killing",
+        "Container main definition changed, will be restarted",
+    ) in bench.events("p")
