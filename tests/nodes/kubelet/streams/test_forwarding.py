@@ -6,6 +6,7 @@ import socket
 import struct
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 from tests.nodes.kubelet.streams.conftest import Kubelet
@@ -20,9 +21,10 @@ def echo() -> Iterator[int]:
     """A port where all that comes is sent back, then a word of goodbye."""
     listener = socket.create_server(("127.0.0.1", 0))
     threads: list[threading.Thread] = []
+    accepted: list[socket.socket] = []
 
     def answer(connection: socket.socket) -> None:
-        with connection:
+        with connection, suppress(OSError):
             while data := connection.recv(65536):
                 connection.sendall(data)
             connection.sendall(b"bye")
@@ -33,6 +35,7 @@ def echo() -> Iterator[int]:
                 connection, _ = listener.accept()
             except OSError:
                 return
+            accepted.append(connection)
             threads.append(threading.Thread(target=answer, args=(connection,), daemon=True))
             threads[-1].start()
 
@@ -42,6 +45,9 @@ def echo() -> Iterator[int]:
     listener.shutdown(socket.SHUT_RDWR)
     listener.close()
     accepting.join(10)
+    for connection in accepted:
+        with suppress(OSError):
+            connection.shutdown(socket.SHUT_RDWR)
     for thread in threads:
         thread.join(10)
 
