@@ -1,0 +1,266 @@
+"""Makes the volumes of pods, keeps what they hold up to date, and tells who sees them where.
+
+A volume's files are folders below the kubelet's own, as on a real node. Calls may block and come
+from any thread, for one pod one at a time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from windtunnel.kernel import Clock
+from windtunnel.machinery.tree import Key, Tree, dig
+from windtunnel.nodes.kubelet.expansion import expand
+from windtunnel.nodes.kubelet.fields import field_value, resource_value
+from windtunnel.nodes.kubelet.runtime.entry import inside
+from windtunnel.nodes.kubelet.runtime.protocol import Mount
+from windtunnel.nodes.kubelet.volumes.failures import (
+    MountFailed,
+    VolumeMissing,
+    setup_failed,
+    together,
+)
+from windtunnel.nodes.kubelet.volumes.payload import (
+    Files,
+    PlannedFile,
+    config_map_files,
+    downward_files,
+    secret_files,
+)
+from windtunnel.nodes.kubelet.volumes.places import HostPlaces
+from windtunnel.nodes.kubelet.volumes.sources import VolumeSources
+from windtunnel.nodes.kubelet.volumes.tokens import VolumeTokens
+from windtunnel.nodes.kubelet.volumes.writer import write_files
+
+_WRITTEN: Final = ("configMap", "secret", "projected", "downwardAPI")
+"""Kinds whose files we write; a container never may."""
+_SHARED_MEMORY: Final = Path("/dev/shm")
+
+
+class PodVolumes:
+    """The volumes of one node's pods.
+
+    Args:
+        root: The kubelet's folder.
+        sources: Where the objects come from.
+        places: Where the node's paths lie.
+        clock: Tells the time.
+        allocatable: What the node can give, for resources without a limit.
+        memory: A folder in memory, for emptyDirs that ask for it.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        sources: VolumeSources,
+        places: HostPlaces,
+        clock: Clock,
+        *,
+        allocatable: Callable[[], Mapping[str, str]] = dict,
+        memory: Path = _SHARED_MEMORY,
+    ) -> None:
+        self._root, self._sources, self._places, self._clock = root, sources, places, clock
+        self._allocatable = allocatable
+        self._tokens = VolumeTokens(sources, clock)
+        mark = hashlib.sha256(str(root.absolute()).encode()).hexdigest()[:8]
+        self._memory = memory / f"windtunnel-{mark}"
+
+    def mount(self, pod: Tree) -> None:
+        """Make all volumes of a pod, or bring them up to date.
+
+        Raises:
+            MountFailed: some cannot be made now; the others are.
+        """
+        failures = []
+        for volume in pod["spec"].get("volumes") or ():
+            try:
+                self._make(pod, volume)
+            except (VolumeMissing, ValueError) as why:
+                failures.append(setup_failed(volume["name"], why))
+            except OSError as error:
+                words = (error.strerror or str(error)).lower()
+                failed = VolumeMissing(f"{error.filename}: {words}")
+                failures.append(setup_failed(volume["name"], failed))
+        if failures:
+            raise MountFailed(failures)
+
+    def update(self, pod: Tree) -> None:
+        """Bring what is written into a pod's volumes up to date; raises MountFailed.
+
+        What is there stays where its source cannot be had.
+        """
+        written = [
+            volume
+            for volume in pod["spec"].get("volumes") or ()
+            if any(volume.get(kind) is not None for kind in _WRITTEN)
+        ]
+        if written:
+            self.mount({**pod, "spec": {**pod["spec"], "volumes": written}})
+
+    def mounts(self, pod: Tree, container: Tree) -> tuple[Mount, ...]:
+        """Return what a container sees of its pod's volumes; the folders of subPaths are made.
+
+        Raises:
+            ValueError: a subPath leads out of its volume, or names an unknown variable.
+        """
+        volumes = {volume["name"]: volume for volume in pod["spec"].get("volumes") or ()}
+        seen = []
+        for mount in container.get("volumeMounts") or ():
+            volume = volumes[mount["name"]]
+            place = self._place(pod, volume)
+            sub_path = str(mount.get("subPath") or _expanded(pod, container, mount))
+            if sub_path:
+                place = _below(place, sub_path, mount["name"], container["name"])
+            seen.append(
+                Mount(
+                    host_path=str(place),
+                    container_path=str(mount["mountPath"]),
+                    read_only=bool(mount.get("readOnly")) or self._never_written(volume),
+                )
+            )
+        return tuple(seen)
+
+    def unmount(self, pod_uid: str) -> None:
+        """Remove all volumes of a pod."""
+        self._tokens.forget([pod_uid])
+        shutil.rmtree(self._folder(pod_uid), ignore_errors=True)
+        shutil.rmtree(self._memory / pod_uid, ignore_errors=True)
+
+    def close(self) -> None:
+        """Remove what is in memory."""
+        shutil.rmtree(self._memory, ignore_errors=True)
+
+    def _folder(self, pod_uid: str) -> Path:
+        return self._root / "pods" / pod_uid / "volumes"
+
+    def _place(self, pod: Tree, volume: Tree) -> Path:
+        """Where a volume lies on the machine."""
+        uid, name = str(pod["metadata"]["uid"]), str(volume["name"])
+        match _kind(volume):
+            case "hostPath":
+                return self._places.find(volume["hostPath"]["path"])
+            case "emptyDir" if _in_memory(volume) and self._memory.parent.is_dir():
+                return self._memory / uid / name
+            case "emptyDir":
+                return self._folder(uid) / "kubernetes.io~empty-dir" / name
+            case kind:
+                return self._folder(uid) / f"kubernetes.io~{kind.lower()}" / name
+
+    def _never_written(self, volume: Tree) -> bool:
+        kind = _kind(volume)
+        if kind == "hostPath":
+            return self._places.read_only(volume["hostPath"]["path"])
+        return kind in _WRITTEN
+
+    def _make(self, pod: Tree, volume: Tree) -> None:
+        place = self._place(pod, volume)
+        group = dig(pod, "spec", "securityContext", "fsGroup")
+        match _kind(volume):
+            case "hostPath":
+                source = volume["hostPath"]
+                self._places.provide(source["path"], str(source.get("type") or ""))
+            case "emptyDir":
+                place.mkdir(parents=True, exist_ok=True)
+                place.chmod(0o777 if group is None else 0o2777)
+                if group is not None:
+                    os.chown(place, -1, int(group))
+            case kind if kind in _WRITTEN:
+                files = self._files(pod, kind, volume[kind])
+                write_files(place, files, self._clock.now(), None if group is None else int(group))
+            case "persistentVolumeClaim":
+                claim = (
+                    f"{pod['metadata']['namespace']}/{volume['persistentVolumeClaim']['claimName']}"
+                )
+                raise VolumeMissing(
+                    f"error processing PVC {claim}: this node has no storage for claims"
+                )
+            case kind:
+                raise VolumeMissing(f"this node has no volumes of kind {kind}")
+
+    def _files(self, pod: Tree, kind: str, source: Tree, mode: int | None = None) -> Files:
+        """Return the files of a source of a volume."""
+        namespace = pod["metadata"]["namespace"]
+        match kind:
+            case "configMap":
+                name = str(source.get("name") or "")
+                tree = self._sources.config_map(Key(namespace, name))
+                return config_map_files(source, name, tree, mode)
+            case "secret":
+                name = str(source.get("secretName") or source.get("name") or "")
+                tree = self._sources.secret(Key(namespace, name))
+                return secret_files(source, name, tree, mode)
+            case "downwardAPI":
+                return downward_files(
+                    source,
+                    lambda path: field_value(pod, path, node_address="", address=""),
+                    lambda reference: resource_value(pod, {}, reference, self._allocatable()),
+                    mode,
+                )
+            case "serviceAccountToken":
+                text = self._tokens.token(pod, source)
+                mode = 0o644 if mode is None else mode
+                return {str(source["path"]): PlannedFile(text.encode(), mode)}
+            case _:
+                return self._projected(pod, source)
+
+    def _projected(self, pod: Tree, source: Tree) -> Files:
+        files: dict[str, PlannedFile] = {}
+        failures = []
+        for part in source.get("sources") or ():
+            for kind in ("secret", "configMap", "downwardAPI", "serviceAccountToken"):
+                if part.get(kind) is not None:
+                    try:
+                        files |= self._files(pod, kind, part[kind], source.get("defaultMode"))
+                    except VolumeMissing as why:
+                        failures.append(str(why))
+        if failures:
+            raise together(failures)
+        return files
+
+
+def _kind(volume: Tree) -> str:
+    """The kind of a volume: the field beside its name; an emptyDir where there is none."""
+    return next(
+        (key for key, source in volume.items() if key != "name" and source is not None), "emptyDir"
+    )
+
+
+def _in_memory(volume: Tree) -> bool:
+    return (volume.get("emptyDir") or {}).get("medium") == "Memory"
+
+
+def _expanded(pod: Tree, container: Tree, mount: Tree) -> str:
+    """Return the subPath that is written with the container's variables."""
+    expression = str(mount.get("subPathExpr") or "")
+    if not expression:
+        return ""
+    known: dict[str, str] = {}
+    for entry in container.get("env") or ():
+        path = dig(entry, "valueFrom", "fieldRef", "fieldPath")
+        if path:
+            known[entry["name"]] = field_value(pod, path, node_address="", address="")
+        elif entry.get("valueFrom") is None:
+            known[entry["name"]] = expand(str(entry.get("value") or ""), known)
+    text = expand(expression, known)
+    if "$(" in text:
+        raise ValueError(f"missing value for {text[text.index('$(') + 2 :].partition(')')[0]}")
+    return text
+
+
+def _below(place: Path, sub_path: str, volume: str, container: str) -> Path:
+    """Return a path below a volume, made where it is missing; links are followed within it."""
+    refused = f'failed to prepare subPath for volumeMount "{volume}" of container "{container}"'
+    if ".." in sub_path.split("/"):
+        raise ValueError(refused)
+    found = Path(inside(str(place), sub_path))
+    if not found.exists():
+        try:
+            found.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            raise ValueError(refused) from None
+    return found
