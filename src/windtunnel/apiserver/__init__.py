@@ -15,7 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from windtunnel.apiserver.access.authentication import read_tokens
+    from windtunnel.apiserver.access.static_tokens import read_tokens
     from windtunnel.apiserver.access.tokens import Signer
     from windtunnel.apiserver.core import Core
     from windtunnel.apiserver.inprocess import LocalClient
@@ -55,7 +55,7 @@ _HOMES: Final = {
     "Stream": "apiserver.request",
     "User": "machinery.admission",
     "live_mint": "apiserver.mint",
-    "read_tokens": "apiserver.access.authentication",
+    "read_tokens": "apiserver.access.static_tokens",
     "seeded_mint": "apiserver.mint",
 }
 

@@ -126,7 +126,7 @@ def _tokens(path: Path | None) -> dict[str, User]:
     if path is None:
         return {}
     try:
-        with path.open() as file:
+        with path.open(encoding="utf-8", newline="") as file:
             text = file.read(_TOKENS_LIMIT + 1)
         if len(text) > _TOKENS_LIMIT:
             raise UsageError(f"token file {path} is larger than {_TOKENS_LIMIT} characters")

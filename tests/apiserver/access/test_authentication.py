@@ -3,24 +3,12 @@ from __future__ import annotations
 import pytest
 from tests.apiserver.api import Api
 
-from windtunnel.apiserver.access.authentication import impersonated, read_tokens
+from windtunnel.apiserver.access.authentication import impersonated
 from windtunnel.apiserver.request import Request
 from windtunnel.machinery.errors import BadRequest
 
 REVIEW = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
 REVIEWS = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-
-
-def test_a_token_file_names_users_and_groups() -> None:
-    users = read_tokens('t1,ann,1,"a,b"\n# no one\n\nt2,bob,2\n')
-
-    assert users["t1"].groups == ("a", "b")
-    assert (users["t2"].name, users["t2"].groups) == ("bob", ())
-
-
-def test_a_short_line_of_a_token_file_is_named() -> None:
-    with pytest.raises(ValueError, match="line 2"):
-        read_tokens("t1,ann,1\nt2,bob\n")
 
 
 def test_a_wrong_token_is_refused_and_none_at_all_is_anonymous(api: Api) -> None:

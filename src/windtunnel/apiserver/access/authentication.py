@@ -6,7 +6,6 @@ after, and is itself a right that authorization judges.
 
 from __future__ import annotations
 
-import csv
 import hmac
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -24,23 +23,6 @@ MASTERS: Final = "system:masters"
 
 Find = Callable[[str, Key], Tree | None]
 """Returns a stored object of a resource, or None."""
-
-
-def read_tokens(text: str) -> dict[str, User]:
-    """Read a static token file: lines of ``token,name,uid,"group1,group2"``.
-
-    Raises:
-        ValueError: A line has fewer than three fields.
-    """
-    tokens = {}
-    for number, row in enumerate(csv.reader(text.splitlines(), skipinitialspace=True), start=1):
-        if not row or row[0].startswith("#"):
-            continue
-        if len(row) < 3:
-            raise ValueError(f"line {number} of the token file has fewer than three fields")
-        groups = tuple(part for part in row[3].split(",") if part) if len(row) > 3 else ()
-        tokens[row[0]] = User(row[1], groups, row[2])
-    return tokens
 
 
 def account_user(namespace: str, name: str, uid: str = "") -> User:
