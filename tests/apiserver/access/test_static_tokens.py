@@ -44,7 +44,7 @@ REFUSED = {
 
 @pytest.mark.parametrize(("text", "said"), REFUSED.values(), ids=REFUSED)
 def test_what_go_would_not_read_is_refused(text: str, said: str) -> None:
-    with pytest.raises(ValueError) as refusal:  # noqa: PT011
+    with pytest.raises(ValueError) as refusal:
         read_tokens(text)
 
     assert str(refusal.value).endswith(said)

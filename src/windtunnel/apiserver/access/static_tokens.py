@@ -1,7 +1,7 @@
 """Static tokens: the file of ``--token-auth-file``, read as strictly as the real server reads it.
 
-Its records are those of Go's ``encoding/csv``: a quote stands at the beginning and end of a field or
-is doubled inside of one, spaces count, and there are no comments.
+Its records are those of Go's ``encoding/csv``: a quote stands at the beginning and end of a field
+or is doubled inside of one, spaces count, and there are no comments.
 
 Source: kube-apiserver v1.36 (token file), Go's encoding/csv for records and the words of mistakes.
 """
