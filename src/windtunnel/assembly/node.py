@@ -27,11 +27,12 @@ from windtunnel.nodes.kubelet.node.machine import look
 from windtunnel.nodes.kubelet.outside import Outside
 from windtunnel.nodes.kubelet.sandboxes import Sandboxes
 from windtunnel.nodes.kubelet.settings import Settings
+from windtunnel.nodes.kubelet.volumes.places import HostPlaces
+from windtunnel.nodes.kubelet.volumes.sources import ApiSources
+from windtunnel.nodes.kubelet.volumes.volumes import PodVolumes
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
-
-    from windtunnel.nodes.kubelet.ground import Volumes
     from windtunnel.nodes.kubelet.runtime.protocol import Runtime
     from windtunnel.nodes.kubelet.services import ServiceProxy
     from windtunnel.nodes.kubelet.streams.api import Credentials, KubeletApi
@@ -55,7 +56,6 @@ class Node:
         settings: Settings,
         ground: Ground,
         *,
-        volumes: Volumes,
         credentials: Credentials | None,
         plugins: Path,
         pod_resources: Path,
@@ -69,7 +69,6 @@ class Node:
             loop: Whose steps the node takes.
             settings: The node.
             ground: Its containers.
-            volumes: Who provides the volumes of its pods.
             credentials: Of its HTTP API; None serves none.
             plugins: The folder of device plugins' sockets; the node's root leads there.
             pod_resources: The folder of the pod resources socket.
@@ -101,7 +100,13 @@ class Node:
             numa_nodes=settings.numa_nodes,
             counts=self._counts,
         )
-        self._volumes = volumes
+        self._volumes = PodVolumes(
+            settings.kubelet_root,
+            ApiSources(self._client("kubelet-volumes")),
+            HostPlaces(settings.root),
+            loop.clock,
+            allocatable=self._allocatable,
+        )
         self._proxy = self._proxy_for(settings) if proxied else None
         self._kubelet: Kubelet | None = None
 
@@ -169,6 +174,9 @@ class Node:
             crashed=lambda error: self._loop.report("kubelet api", settings.name, error),
         )
         return self._api.start(settings.address, settings.port)
+
+    def _allocatable(self) -> Mapping[str, str]:
+        return {} if self._kubelet is None else self._kubelet.allocatable()
 
     def _pods(self) -> list[Tree]:
         return [] if self._kubelet is None else self._kubelet.pods()
@@ -239,6 +247,50 @@ def read_order(arguments: Sequence[str], environment: Mapping[str, str]) -> Node
         distribution=given.distribution,
     )
     return NodeOrder(settings=settings, certificates=given.certificates)
+
+
+class NodeProcess:
+    """A node that begins with no container and leaves none behind."""
+
+    def __init__(self, connection: Connection, loop: Loop, order: NodeOrder) -> None:
+        """Make it.
+
+        Args:
+            connection: How the API server is reached, as the node's own user.
+            loop: Whose steps it takes.
+            order: What it was told.
+        """
+        from windtunnel.nodes.kubelet.runtime.engine import ContainerEngine
+        from windtunnel.nodes.kubelet.streams.api import Credentials
+
+        settings, folder = order.settings, order.certificates
+        short = short_folder(settings.root)
+        self._engine = ContainerEngine(settings.root.parent / "containers", clock=loop.clock)
+        credentials = None
+        if folder is not None:
+            credentials = Credentials(
+                folder / f"kubelet-{settings.name}.crt",
+                folder / f"kubelet-{settings.name}.key",
+                folder / "ca.crt",
+            )
+        self._node = Node(
+            connection,
+            loop,
+            settings,
+            Ground(self._engine, Sandboxes(settings.pod_cidr)),
+            credentials=credentials,
+            plugins=short / "p",
+            pod_resources=short / "r",
+        )
+
+    def start(self) -> None:
+        """Start the node."""
+        self._node.start()
+
+    def stop(self) -> None:
+        """Stop the node and every container."""
+        self._node.stop()
+        self._engine.close()
 
 
 def short_folder(root: Path) -> Path:

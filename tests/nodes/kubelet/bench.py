@@ -238,6 +238,9 @@ class Places:
     def mounts(self, pod: Tree, container: Tree) -> Sequence[Mount]:
         return ()
 
+    def update(self, pod: Tree) -> None:
+        return
+
     def unmount(self, pod_uid: str) -> None:
         return
 

@@ -89,6 +89,10 @@ class Volumes(Protocol):
         """Return what a container sees of them."""
         ...
 
+    def update(self, pod: Tree) -> None:
+        """Bring what the API has changed into the volumes of a pod; may block."""
+        ...
+
     def unmount(self, pod_uid: str) -> None:
         """Remove all volumes of a pod; may block."""
         ...

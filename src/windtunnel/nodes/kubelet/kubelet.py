@@ -165,6 +165,10 @@ class Kubelet:
         ]
         return max(found, key=lambda each: (each.attempt, each.created_at), default=None)
 
+    def allocatable(self) -> dict[str, str]:
+        """Return what the node can give; from any thread."""
+        return dict(dig(self._presence.node, "status", "allocatable") or {})
+
     def active(self) -> list[Tree] | None:
         """Return the pods whose devices are theirs; None while not all pods are known."""
         if "pods" not in self._synced:
@@ -370,7 +374,6 @@ class Kubelet:
 
     def _lookup(self, pod: Tree, address: str) -> Lookup:
         links = pod["spec"].get("enableServiceLinks")
-        node = self._presence.node or {}
         return Lookup(
             config_map=lambda namespace, name: self._client.get("configmaps", Key(namespace, name)),
             secret=lambda namespace, name: self._client.get("secrets", Key(namespace, name)),
@@ -382,7 +385,7 @@ class Kubelet:
             ),
             node_address=self._settings.address,
             address=address,
-            allocatable=dig(node, "status", "allocatable") or {},
+            allocatable=self.allocatable(),
         )
 
 

@@ -32,6 +32,7 @@ from windtunnel.nodes.kubelet.status.containers import Trouble
 
 _MOUNT_SECONDS: Final = 0.5
 _MOUNT_LONGEST_SECONDS: Final = 122.0
+_UPDATE_SECONDS: Final = 30.0
 """Source: the volume manager's own back-off, kubelet v1.36."""
 
 
@@ -43,6 +44,7 @@ class Memory:
     address: str = ""
     mounted: bool = False
     mount_tries: int = 0
+    updated_at: float = 0.0
     news: bool = False
     """Something has changed that the runtime does not tell: look again at once."""
     troubles: dict[str, Trouble] = field(default_factory=dict)
@@ -76,6 +78,8 @@ class Actor:
             return []
         if not memory.mounted:
             yield from self._mount(pod)
+        elif ground.clock.now() >= memory.updated_at + _UPDATE_SECONDS:
+            yield from self._update(pod)
         if plan.sandbox:
             self._make_sandbox(pod)
         for kill in plan.kill:
@@ -113,6 +117,16 @@ class Actor:
             self._memory.mount_tries += 1
             raise MountRefused(wait) from failed
         self._memory.mounted, self._memory.mount_tries = True, 0
+        self._memory.updated_at = self._ground.clock.now()
+
+    def _update(self, pod: Tree) -> Course[None]:
+        """Bring volumes up to date; what cannot be had stays as it was."""
+        self._memory.updated_at = self._ground.clock.now()
+        try:
+            yield lambda: self._ground.volumes.update(pod)
+        except Exception as failed:
+            for message in getattr(failed, "messages", None) or (str(failed),):
+                self._ground.events.warning(pod, "FailedMount", message)
 
     def _make_sandbox(self, pod: Tree) -> None:
         sandbox = self._ground.sandboxes.make(
