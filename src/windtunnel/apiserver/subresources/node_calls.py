@@ -85,9 +85,7 @@ class NodeCalls:
                 place=place,
                 target=target,
                 upgrade=False,
-                unreachable=lambda why: Unreachable(
-                    f'Get "https://{place}{target}": {why}', details={}
-                ),
+                unreachable=lambda why: Unreachable(f'Get "https://{place}{target}": {why}'),
                 refused=lambda status, text: _log_refusal(call.route.name, status, text),
                 content_type="text/plain",
             )
@@ -102,7 +100,7 @@ class NodeCalls:
             place=place,
             target=target,
             upgrade=True,
-            unreachable=lambda why: Unreachable(f"error dialing backend: {why}", details={}),
+            unreachable=lambda why: Unreachable(f"error dialing backend: {why}"),
         )
 
     def _node(self, name: str) -> Tree:

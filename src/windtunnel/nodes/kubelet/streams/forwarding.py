@@ -82,7 +82,7 @@ class SpdyForwarding:
             while (data := await self._wire.receive()) is not None:
                 for event in self._framing.feed(data):
                     await self._take(event)
-        except (spdy.Garbled, ConnectionError):
+        except (spdy.Garbled, OSError):
             pass
         finally:
             for pair in list(self._pairs.values()):
@@ -162,8 +162,8 @@ class SpdyForwarding:
                 await send(framing.carry(pair.error, b"", last=True))
             finally:
                 writer.close()
-        except ConnectionError:
-            return
+        except OSError:
+            return  # the client has left, or the pod has hung up roughly
         finally:
             self._pairs.pop(request, None)
             self._by_stream.pop(pair.data, None)
@@ -194,7 +194,7 @@ async def forward_channels(
             writer.close()
 
     async def carry_quietly(index: int, port: int) -> None:
-        with suppress(ConnectionError):
+        with suppress(OSError):
             await carry(index, port)
 
     carrying = [asyncio.create_task(carry_quietly(*each)) for each in enumerate(ports)]

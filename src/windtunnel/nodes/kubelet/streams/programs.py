@@ -39,7 +39,7 @@ class Talk(Protocol):
         ...
 
     async def send(self, channel: int, payload: bytes) -> None:
-        """Send to the client, no faster than he reads; raises ConnectionError when he has left."""
+        """Send to the client, no faster than he reads; raises OSError when he has left."""
         ...
 
     async def close(self) -> None:
@@ -109,8 +109,8 @@ async def converse(
         status = await _joined(talk, program, stdout=stdout, stderr=stderr, attached=attached)
         if status is not None:
             await _tell(talk, status)
-    except ConnectionError:
-        return
+    except OSError:
+        return  # the client has left
     finally:
         await talk.close()
 

@@ -59,7 +59,7 @@ class Wire(Protocol):
         ...
 
     async def send(self, data: bytes) -> None:
-        """Send bytes; raises ConnectionError when the other side has left."""
+        """Send bytes; raises OSError when the other side has left."""
         ...
 
     async def close(self) -> None:
@@ -155,7 +155,7 @@ class SpdyTalk:
             async with asyncio.timeout(_STREAM_SECONDS):
                 while await self._read():
                     pass
-        except (ConnectionError, TimeoutError):
+        except OSError:
             pass
         await self._wire.close()
 
@@ -180,6 +180,6 @@ class SpdyTalk:
                         self._due.append(Message(self._channels[stream], last=True))
                     case spdy.Pinged(answer):
                         await self._wire.send(answer)
-        except (spdy.Garbled, ConnectionError):
+        except (spdy.Garbled, OSError):
             return False
         return True

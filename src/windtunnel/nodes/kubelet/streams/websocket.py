@@ -59,7 +59,7 @@ class WebSocket:
         """Send a message, no faster than the client reads.
 
         Raises:
-            ConnectionError: The client has left.
+            OSError: The client has left.
         """
         event = (
             TextMessage(data=message) if isinstance(message, str) else BytesMessage(data=message)
@@ -70,7 +70,7 @@ class WebSocket:
         """Say goodbye; harmless when the client has left."""
         try:
             await self._write(CloseConnection(code=_NORMAL))
-        except ConnectionError:
+        except OSError:
             return
 
     async def _write(self, event: Event) -> None:
@@ -97,5 +97,5 @@ class WebSocket:
             self._over = True
             try:
                 await self._write(event.response())
-            except ConnectionError:
+            except OSError:
                 return
