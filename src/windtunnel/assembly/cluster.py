@@ -11,6 +11,7 @@ import asyncio
 import gc
 import json
 import os
+import shutil
 import signal
 import socket
 import traceback
@@ -23,7 +24,7 @@ from windtunnel.apiserver import Core, LocalClient, Signer
 from windtunnel.apiserver.edge import Certificates, Server
 from windtunnel.assembly.drive import Drive
 from windtunnel.assembly.furnish import provide_account
-from windtunnel.assembly.settings import PARTS, SERVICE_RANGE, Settings
+from windtunnel.assembly.settings import SERVICE_RANGE, Settings
 from windtunnel.client import kubeconfig
 from windtunnel.client.connection import Connection
 from windtunnel.errors import BrokenInvariant
@@ -37,7 +38,8 @@ from windtunnel.store import Store
 from windtunnel.telemetry import Log
 
 if TYPE_CHECKING:
-    from windtunnel.assembly.parts import Parts, PartSettings
+    from windtunnel.assembly.node_process import NodeProcess
+    from windtunnel.assembly.parts import Part, Parts, PartSettings
 
 ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """What asks a cluster to stop: Ctrl-C, ``down``, a terminal that is closed."""
@@ -70,7 +72,9 @@ class Cluster:
             signer=Signer.load(keyring.accounts_key.read_bytes()),
             service_range=SERVICE_RANGE,
         )
-        self._parts: Parts | None = None
+        self._parts: list[Part] = []
+        """What runs beside the API, in the order in which it was started."""
+        self._node: NodeProcess | None = None
         self._ended: asyncio.Future[signal.Signals] | None = None
 
     async def run(
@@ -98,8 +102,9 @@ class Cluster:
                 self._store.flush()
                 self._storage.begin()
             if not ended.done():
-                self._introduce(folder, f"https://{address}:{port}", ready, held)
-                starting = asyncio.create_task(self._start_parts(server))
+                url = f"https://{address}:{port}"
+                self._introduce(folder, url, ready, held)
+                starting = asyncio.create_task(self._start_parts(server, folder, url))
             return await ended
         finally:
             # From here on nothing may cut the farewell short; all of it is bounded.
@@ -108,24 +113,45 @@ class Cluster:
                 signal.signal(number, signal.SIG_IGN)
             if starting is not None:
                 starting.cancel()
-            if self._parts is not None:
-                self._parts.stop()
+            if self._node is not None:
+                # In a thread: while the node ends its containers it may still have to say so.
+                await asyncio.to_thread(self._node.stop)
+            for part in reversed(self._parts):
+                part.stop()
             drive.stop()
             await server.stop()
             self._log.info("cluster", "stopped", revision=self._store.revision)
 
-    async def _start_parts(self, server: Server) -> None:
+    async def _start_parts(self, server: Server, folder: Folder, url: str) -> None:
         """Start our own parts, but for those whose place the real ones are to take."""
         try:
-            if not self._settings.without.issuperset(PARTS):
+            if self._settings.has_kubelet:
+                self._start_node(folder, url)
+            if self._settings.has_parts:
                 # In a thread: while the parts are imported, requests have their turn.
                 make, read = await asyncio.to_thread(_wiring)
                 settings = read(self._settings, self._keyring.authority.read_text())
-                self._parts = make(partial(self._client, server), self.loop, settings)
-                self._parts.start()
+                self._start(make(partial(self._client, server), self.loop, settings))
+            if self._settings.has_operator:
+                from windtunnel.gpu.chart.installation import Installation
+
+                self._start(Installation(self._client(server, "helm"), self.loop))
         except Exception as error:
             self._stop_with(error)
         _rest_garbage()
+
+    def _start(self, part: Part) -> None:
+        self._parts.append(part)
+        part.start()
+
+    def _start_node(self, folder: Folder, url: str) -> None:
+        from windtunnel.assembly.node_process import node_process
+
+        if self._storage is None and folder.node.exists():
+            # An ephemeral cluster knows nothing of what an earlier one has run.
+            shutil.rmtree(folder.node)
+        self._node = node_process(folder.node, self._keyring, url, self.loop, self._log)
+        self._node.start()
 
     def _client(self, server: Server, name: str) -> LocalClient:
         return LocalClient(self.core, f"system:{name}", name, asks=server.asks.start)

@@ -7,14 +7,29 @@ with growing pauses. It never outlives the server.
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
+import sys
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
+from windtunnel.client import kubeconfig
+from windtunnel.client.connection import Connection
+from windtunnel.devices import POOL_LABEL
+from windtunnel.home.certificates import Keyring, provide_node
+from windtunnel.home.files import write_private
 from windtunnel.kernel import Loop, Ticket
 from windtunnel.telemetry import Log
+
+NODE: Final = "node-0"
+"""The node that runs containers."""
+POOL: Final = "default"
+"""The pool it belongs to: the one that the operator's chart knows."""
+_KEPT: Final = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV")
 
 _FIRST_PAUSE_SECONDS: Final = 0.5
 _LONGEST_PAUSE_SECONDS: Final = 10.0
@@ -22,6 +37,40 @@ _SETTLED_SECONDS: Final = 30.0
 """Who has lived so long starts with the first pause again."""
 _PATIENCE_SECONDS: Final = 8.0
 """How long the node may take to end its containers; afterwards it is killed, and they with it."""
+
+
+def node_process(folder: Path, keyring: Keyring, url: str, loop: Loop, log: Log) -> NodeProcess:
+    """Return the process of a cluster's own node, not started yet.
+
+    Args:
+        folder: The node's; made if it is missing.
+        keyring: The cluster's; the node gets certificates from it.
+        url: Where the API server is.
+        loop: Whose steps start the process.
+        log: Told when it begins and ends.
+
+    Raises:
+        DataError: the node's certificates cannot be made.
+        OSError: the folder cannot be written.
+    """
+    keys = provide_node(keyring, loop.clock.now(), NODE)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    connection = Connection(
+        url,
+        ca=keyring.authority.read_bytes(),
+        certificate=keys.client.read_bytes(),
+        key=keys.client_key.read_bytes(),
+    )
+    credential = folder / "kubeconfig"
+    write_private(credential, json.dumps(kubeconfig.entry(NODE, connection), indent=2).encode())
+    command = [
+        sys.executable, "-m", "windtunnel", "agent", "kubelet", "--node-name", NODE,
+        "--root", str(folder / "root"), "--certificates", str(keyring.folder),
+        "--api", urlsplit(url).netloc, "--label", f"{POOL_LABEL}={POOL}",
+    ]  # fmt: skip
+    kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    environment = kept | {"KUBECONFIG": str(credential), "WINDTUNNEL_PARENT": str(os.getpid())}
+    return NodeProcess(command, environment, folder / "node.log", loop, log)
 
 
 class NodeProcess:

@@ -25,7 +25,7 @@ Clients = Callable[[str], Client]
 """From the name of a component, which is its user and its field manager, to its client."""
 
 
-class _Part(Protocol):
+class Part(Protocol):
     """Something that runs on the loop from ``start`` to ``stop``."""
 
     def start(self) -> None:
@@ -114,8 +114,8 @@ class Parts:
         for part in reversed(self._all()):
             part.stop()
 
-    def _all(self) -> list[_Part]:
-        made: tuple[_Part | None, ...] = (
+    def _all(self) -> list[Part]:
+        made: tuple[Part | None, ...] = (
             self.controllers,
             self.scheduler,
             self.nodes,

@@ -84,6 +84,11 @@ class Settings:
             raise UsageError(f"pool {twice} is given twice")
 
     @property
+    def has_parts(self) -> bool:
+        """Whether anything of ours runs beside the API server."""
+        return not self.without.issuperset({"scheduler", "controllers", "nodes"})
+
+    @property
     def has_kubelet(self) -> bool:
         """Whether there is a node that runs containers."""
         return not self.without & {"nodes", "kubelet"}

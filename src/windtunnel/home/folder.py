@@ -7,6 +7,7 @@
       process.json    that process: id, start time, address, settings; written when it serves
       kubeconfig      the cluster's own, used by ``windtunnel kubectl`` and the other verbs
       server.log      one structured line an event
+      node/           the node that runs containers: its log, and the folder that is / to host paths
       pki/            keys and certificates of an ephemeral cluster
       data/           database, keys and certificates (elsewhere with ``--data-dir``)
 
@@ -72,6 +73,7 @@ class Folder:
         self.path = (root or all_clusters()) / name
         self.log = self.path / "server.log"
         self.kubeconfig = self.path / "kubeconfig"
+        self.node = self.path / "node"
         self._marker = self.path / "cluster.json"
         self._lock = self.path / "lock"
         self._process = self.path / "process.json"

@@ -119,14 +119,19 @@ def test_at_rest_nothing_is_written(world: World) -> None:
     assert writes == []
 
 
-def test_it_rests_where_an_operator_works(world: World) -> None:
+def test_where_an_operator_works_it_only_gives_what_is_missing(world: World) -> None:
     world.create("namespaces", "gpu-operator", "")
     world.create("configmaps", "topology", "gpu-operator", data={"topology.yml": "nodePools: {}"})
     order = parse_order("h100:2x8")
     world.client.create("configmaps", pool_config_map(order))
     make_nodes(world, order)
     world.run(1)
-    assert gpus(world) == ["", ""]
+    assert gpus(world) == ["8", "8"]
+
+    fewer = {"status": {"allocatable": {"nvidia.com/gpu": "7"}}}
+    world.client.patch("nodes", Key("", "h100-0"), fewer, subresource="status")
+    world.run(1)
+    assert gpus(world) == ["7", "8"]
 
     world.client.delete("configmaps", Key("gpu-operator", "topology"))
     world.run(1)

@@ -16,7 +16,7 @@ import msgspec
 
 from windtunnel.client import Change, Client
 from windtunnel.client.cache import Cache
-from windtunnel.devices import PLAYED, POOL_NAMESPACE
+from windtunnel.devices import GPU, PLAYED, POOL_NAMESPACE
 from windtunnel.gpu.pools import Hardware, Pools
 from windtunnel.kernel import DONE, Loop, Result, Worker
 from windtunnel.machinery.errors import NotFound
@@ -69,8 +69,9 @@ def decide(node: NodeView, pool: Hardware | None) -> Plan:
 class PoolCapacity:
     """Keeps the GPUs of played nodes as their pools say, unless an operator does.
 
-    It rests while the namespace has the document of a cluster: that is an operator's, whose parts
-    then write the same and more.
+    While the namespace has the document of a cluster, an operator's parts write the same and more.
+    Then a node that has no GPUs yet is given those of its pool, so that nobody has to wait for pods
+    to come up, and what is there is left to them.
     """
 
     name = "gpu-capacity"
@@ -114,7 +115,7 @@ class PoolCapacity:
     def reconcile(self, key: Key) -> Result:
         """Give one node what it lacks."""
         node = self._nodes.get(key)
-        if node is None or self._operated:
+        if node is None or (self._operated and GPU in node.status.capacity):
             return DONE
         plan = decide(node, self._hardware(node))
         try:
