@@ -36,6 +36,18 @@ def test_a_table_leaves_nothing_out_where_nobody_looks(
     assert lines == [["NAME", "GPUS"], [long, "8"], ["b", "16"], ["total", "24"]]
 
 
+def test_a_narrow_terminal_cuts_no_column(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+
+    draw(("NAME", "PRODUCT", "#GPUS"), [("h100-0", "NVIDIA-H100-80GB-HBM3", 8)])
+
+    row = next(line for line in capsys.readouterr().out.splitlines() if "h100-0" in line)
+    assert row.split() == ["h100-0", "NVIDIA-H100-80GB-HBM3", "8"]
+
+
 def test_progress_is_shown_on_the_error_stream_only(capsys: pytest.CaptureFixture[str]) -> None:
     with progress(3, "Working") as done:
         done(3)

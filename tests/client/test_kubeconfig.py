@@ -176,8 +176,18 @@ def test_a_file_that_someone_else_is_writing_is_waited_for_and_then_named(
     monkeypatch.setattr(kubeconfig, "LOCK_PATIENCE_SECONDS", 0.1)
     (tmp_path / "config.lock").touch()
 
-    with pytest.raises(UsageError, match=r"is locked: .*config\.lock exists"):
+    with pytest.raises(UsageError, match=r"is locked: .*config\.lock is still there after 0\.1 s"):
         kubeconfig.add_context(tmp_path / "config", "windtunnel-a", OURS)
+
+
+def test_where_nothing_is_to_be_taken_out_nobody_is_waited_for(tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    file.write_text("{}")
+    (tmp_path / "config.lock").touch()
+
+    kubeconfig.remove_context(file, "windtunnel-a")
+
+    assert (tmp_path / "config.lock").exists()
 
 
 def test_a_device_is_not_taken_for_a_file() -> None:

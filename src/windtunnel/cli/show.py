@@ -1,7 +1,7 @@
 """Printing: a tree as JSON or YAML, rows as a table.
 
 Tables are drawn by rich, which is imported only when one is drawn. Where the output is no terminal
-there are no colours and no cut-off cells.
+there are no colours; cells are never cut off.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 if TYPE_CHECKING:
     from windtunnel.devices import Ledger
+
+_ANY_WIDTH: Final = 1000
 
 TableRows = Iterable[Sequence[object]]
 
@@ -49,9 +51,8 @@ def draw(columns: Sequence[str], rows: TableRows, footer: Sequence[object] = ())
         )
     for row in rows:
         table.add_row(*(str(cell) for cell in row))
-    console = Console()
-    if not console.is_terminal:
-        console.width = 1000
+    # As wide as it is: a narrow terminal breaks the lines, which can be read; cut columns cannot.
+    console = Console(width=_ANY_WIDTH)
     console.print(table, crop=False)
 
 

@@ -28,7 +28,8 @@ from windtunnel.errors import UsageError
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Dumper: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
-LOCK_PATIENCE_SECONDS: Final = 5.0
+LOCK_PATIENCE_SECONDS: Final = 2.0
+"""Writers hold the lock for an instant; one that was left behind is there for good."""
 OWN_ADDRESS: Final = "https://127.0.0.1:"
 """How the addresses of all our clusters begin."""
 
@@ -154,13 +155,16 @@ def remove_context(path: Path, name: str) -> None:
     Raises:
         UsageError: the file cannot be read or written, or is no kubeconfig; it is left as it is.
     """
-    if not path.exists():
-        return
+    if not (path.exists() and _is_ours(read(path), name)):
+        return  # and wait for nobody who writes there
     with _locked(path):
         config = read(path)
-        if not _server(config, name).startswith(OWN_ADDRESS):
-            return
-        _replace(path, config, without(config, name))
+        if _is_ours(config, name):
+            _replace(path, config, without(config, name))
+
+
+def _is_ours(config: dict[str, Any], name: str) -> bool:
+    return _server(config, name).startswith(OWN_ADDRESS)
 
 
 def connection(path: Path, context: str = "") -> Connection:
@@ -262,7 +266,8 @@ def _locked(path: Path) -> Iterator[None]:
             except FileExistsError:
                 if not left:
                     raise UsageError(
-                        f"kubeconfig {path} is locked: {lock} exists; delete it if nobody writes"
+                        f"kubeconfig {path} is locked: {lock} is still there after "
+                        f"{LOCK_PATIENCE_SECONDS:g} s; delete it if nobody writes"
                     ) from None
                 pause.wait(0.05)
     except OSError as error:
