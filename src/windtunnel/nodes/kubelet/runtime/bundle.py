@@ -61,8 +61,10 @@ class Bundle:
 
 
 def identity_of(order: ContainerOrder) -> Identity:
-    """Tell as whom a container runs."""
-    return Identity(order.user or 0, order.group or 0, order.groups, order.privileged)
+    """Tell as whom a container runs; its own group is among its groups, as containerd has it."""
+    group = order.group or 0
+    groups = tuple(dict.fromkeys((group, *order.groups)))
+    return Identity(order.user or 0, group, groups, order.privileged)
 
 
 def environment_of(order: ContainerOrder, image: Image) -> dict[str, str]:

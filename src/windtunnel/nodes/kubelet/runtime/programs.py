@@ -140,6 +140,8 @@ def extras(image: Image, hostname: str, hosts: str, files: Mapping[str, Path]) -
     }
     for folder in _outside_usr(sys.base_prefix, str(base.parent)):
         laid[folder] = Bind(folder)
+    if isinstance(laid.get("/usr"), OwnFolder) and str(base).startswith("/usr/"):
+        laid |= {path: Bind(path) for path in (f"{sys.base_prefix}/lib", str(base))}
     if image.content is Holding.OURS:
         package = str(Path(__file__).parents[4])
         libraries = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
