@@ -224,7 +224,7 @@ def _response(response: Tree, ids: Sequence[str]) -> pb.ContainerAllocateRespons
         mounts=[pb.Mount(**mount) for mount in written.get("mounts") or ()],
         devices=[pb.DeviceSpec(**device) for device in written.get("devices") or ()],
         annotations=written.get("annotations") or {},
-        cdi_devices=[pb.CDIDevice(**device) for device in written.get("cdi_devices") or ()],
+        cdi_devices=[pb.CDIDevice(name=name) for name in written.get("cdi_devices") or ()],
     )
 
 

@@ -40,6 +40,12 @@ class Recording:
             self._written = True
             self.events.clear()
 
+    def end(self) -> list[Tree]:
+        """Write nothing any more; return what was written."""
+        with self._changed:
+            self._written = False
+            return self.timeline
+
     def watch(self, client: Client) -> None:
         """Follow pods, events and nodes."""
         client.watch("pods", self._pod, namespace=NAMESPACE)

@@ -57,7 +57,7 @@ class Scenario:
         threading.Event().wait(_QUIET_SECONDS)
 
     def _emitted(self, site: Site, recording: Recording, begins: bool) -> Tree:
-        found: Tree = {"id": self._record["id"], "timeline": recording.timeline}
+        found: Tree = {"id": self._record["id"], "timeline": recording.end()}
         found["replace"] = {
             BUSYBOX: SHOWN_BUSYBOX,
             str(site.kubelet_root): "<kubelet-root>",

@@ -22,13 +22,11 @@ from windtunnel.assembly import start
 from windtunnel.assembly.agent import AgentPart
 from windtunnel.assembly.node import Ground, Node
 from windtunnel.client import kubeconfig
-from windtunnel.client.connection import Connection
 from windtunnel.client.http import HttpClient
 from windtunnel.home import Folder
 from windtunnel.home.certificates import Keyring, provide_node
 from windtunnel.kernel import Loop, WallClock
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.ground import Volumes
 from windtunnel.nodes.kubelet.runtime.engine import ContainerEngine
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerOrder, ContainerRecord
 from windtunnel.nodes.kubelet.runtime.registries import Holding, Stock
@@ -48,27 +46,6 @@ _OPERATOR: Final = "gpu-operator"
 _REGISTRIES: Final = {"registry.test:5000": (Stock("ok*", Holding.BUSYBOX),)}
 _IMAGES: Final = {"registry.k8s.io/pause:3.10": 2_407_108, BUSYBOX: 2_407_091}
 """What the recording's node had, with sizes in bytes."""
-
-
-class RememberingEngine(ContainerEngine):
-    """A runtime that remembers what was ordered."""
-
-    def create(self, order: ContainerOrder) -> str:
-        """Make a container, and remember its order."""
-        container_id = super().create(order)
-        orders: dict[str, ContainerOrder] = self.__dict__.setdefault("orders", {})
-        orders[container_id] = order
-        return container_id
-
-    def order(self, container_id: str) -> ContainerOrder | None:
-        """Return what a container was made from."""
-        orders: dict[str, ContainerOrder] = self.__dict__.get("orders", {})
-        return orders.get(container_id)
-
-
-def make_volumes(connection: Connection, settings: Settings) -> Volumes:
-    """Return who provides the volumes of the node's pods."""
-    raise NotImplementedError
 
 
 class RestartableNode:
@@ -142,7 +119,7 @@ class Site:
         self._connection = kubeconfig.connection(self.kubeconfig)
         self.client = HttpClient(self._connection, "kubectl-create")
         self.registry = CollectorRegistry()
-        self.engine = RememberingEngine(root / "containers", registries=_REGISTRIES, images=_IMAGES)
+        self.engine = ContainerEngine(root / "containers", registries=_REGISTRIES, images=_IMAGES)
         self._held.callback(self.engine.close)
         self._ground = Ground(self.engine, Sandboxes(Settings().pod_cidr))
         self._keyring = Keyring(self._folder.path / "pki")
@@ -250,7 +227,6 @@ class Site:
             loop,
             settings,
             self._ground,
-            volumes=make_volumes(connection, settings),
             credentials=Credentials(keys.serving, keys.serving_key, self._keyring.authority),
             plugins=self.device_plugins,
             pod_resources=self.pod_resources,

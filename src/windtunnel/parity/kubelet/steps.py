@@ -283,6 +283,7 @@ def _placed(pod: Tree) -> Tree:
 
 
 def _with_our_image(step: Tree) -> Tree:
-    """Name the image that stands for the recording's."""
-    replaced: Tree = json.loads(json.dumps(step).replace(f'"{SHOWN_BUSYBOX}"', f'"{BUSYBOX}"'))
+    """Name the image that stands for the recording's, and say that this is its first run."""
+    text = json.dumps(step).replace(f'"{SHOWN_BUSYBOX}"', f'"{BUSYBOX}"').replace(':RUN"', ':1"')
+    replaced: Tree = json.loads(text)
     return replaced
