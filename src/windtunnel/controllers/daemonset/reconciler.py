@@ -92,7 +92,10 @@ class DaemonSets:
                 self._expectations.forget(key)
                 self._pauses.pop(key, None)
                 self._needs.pop(key, None)
-            queue.add(key)
+            if before is not None and after is not None and before.spec == after.spec:
+                visit(key)  # mostly its own count, which need not bring the next one at once
+            else:
+                queue.add(key)
 
         def node_changed(key: Key, before: NodeView | None, after: NodeView | None) -> None:
             # A node that is gone changes nothing: its pods are left to the collector of pods.
