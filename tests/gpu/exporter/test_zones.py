@@ -57,12 +57,13 @@ def test_a_policy_that_nobody_knows_is_none() -> None:
     assert zones_of(NODE, topology(1), numa)["topologyPolicies"] == ["None"]
 
 
-def test_what_somebody_has_is_not_available() -> None:
+def test_what_somebody_has_is_not_available_where_that_is_wanted() -> None:
     used = topology(free=2, taken=2)
 
-    free = amounts(zones_of(NODE, used, Numa(zones=2, gpus_per_zone=(3, 1))), "available")
+    numa = Numa(zones=2, gpus_per_zone=(3, 1))
+    free = amounts(zones_of(NODE, used, numa, live=True), "available")
     assert [zone[0] for zone in free] == ["1", "1"]
-    still = zones_of(NODE, used, Numa(zones=2), live=False)
+    still = zones_of(NODE, used, Numa(zones=2))
     assert amounts(still, "available") == amounts(still)
 
 

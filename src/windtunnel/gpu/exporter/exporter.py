@@ -257,12 +257,11 @@ class Exporter:
             self._loop.report(self.name, "files", error)
 
     def _tell_zones(self, node: Tree, topology: NodeTopology) -> None:
-        cluster = self._cluster_topology()
-        numa = numa_of(node, cluster)
+        numa = numa_of(node, self._cluster_topology())
         if numa is None:
             return
         try:
-            wanted = zones_of(node, topology, numa, live=not cluster.compat)
+            wanted = zones_of(node, topology, numa, live=self._settings.live_zones)
             if self._pod_resources is not None:
                 cpus = cpus_per_zone(node, numa)
                 self._pod_resources.replace(holdings(topology, numa, cpus, self._pod))

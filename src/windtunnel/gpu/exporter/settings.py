@@ -29,6 +29,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How long a node's labels and files may differ from its topology, though that stays."""
     zones: bool = False
     """Whether the zones of nodes are told (NodeResourceTopology)."""
+    live_zones: bool = False
+    """Whether what somebody has of a zone counts as not available."""
     pod_resources: bool = False
     """Whether who has which devices is told, as a kubelet would."""
     host: str = ""
@@ -56,6 +58,7 @@ def read_settings(environment: Mapping[str, str], *, played: bool) -> Settings:
         prometheus_url=said("PROMETHEUS_URL") or "http://prometheus-operated.runai:9090",
         interval_seconds=seconds(environment, "TOPOLOGY_MAX_EXPORT_INTERVAL", 10.0),
         zones=flag(environment, "NODE_RESOURCE_TOPOLOGY_ENABLED"),
+        live_zones=flag(environment, "NODE_RESOURCE_TOPOLOGY_LIVE"),
         pod_resources=not played and flag(environment, "POD_RESOURCES_ENABLED"),
         host=said("WINDTUNNEL_LISTEN_HOST", ""),
         port=_port(said("WINDTUNNEL_LISTEN_PORT", "")),

@@ -1,7 +1,7 @@
 """How a node's resources lie on its zones: the object that schedulers aware of NUMA read.
 
 Source: NodeResourceTopology v1alpha2, as fake-gpu-operator 0.2 fills it. There ``available`` never
-changes; here GPUs that somebody has are not available.
+changes; whoever has a scheduler that goes by it wants it live.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SCOPES: Final = {"container": "ContainerLevel", "pod": "PodLevel"}
 _NANOS: Final = 1_000_000_000
 
 
-def zones_of(node: Tree, topology: NodeTopology, numa: Numa, *, live: bool = True) -> Tree:
+def zones_of(node: Tree, topology: NodeTopology, numa: Numa, *, live: bool = False) -> Tree:
     """Return the object for one node.
 
     Args:
