@@ -201,6 +201,16 @@ def test_empty_folders_on_disk_and_in_memory(volumes: PodVolumes, tmp_path: Path
     assert not Path(memory.host_path).exists()
 
 
+def test_what_a_killed_node_left_is_removed(volumes: PodVolumes) -> None:
+    mounts = ({"name": "e", "mountPath": "/e"},)
+    (mount,) = seen(volumes, pod({"name": "e", "emptyDir": {"medium": "Memory"}}, mounts=mounts))
+    volumes.unmount_others(["u"])
+    assert Path(mount.host_path).is_dir()
+    volumes.unmount_others([])
+
+    assert not Path(mount.host_path).exists()
+
+
 def test_the_node_s_paths_are_its_root_s(volumes: PodVolumes, tmp_path: Path) -> None:
     source = {"name": "h", "hostPath": {"path": "/var/lib/runai", "type": "DirectoryOrCreate"}}
     (mount,) = seen(volumes, pod(source, mounts=({"name": "h", "mountPath": "/h"},)))

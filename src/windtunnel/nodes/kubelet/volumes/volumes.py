@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -130,6 +130,14 @@ class PodVolumes:
         self._tokens.forget([pod_uid])
         shutil.rmtree(self._folder(pod_uid), ignore_errors=True)
         shutil.rmtree(self._memory / pod_uid, ignore_errors=True)
+
+    def unmount_others(self, pod_uids: Collection[str]) -> None:
+        """Remove the volumes of all pods but these: what is left of a node that was killed."""
+        for folder in (self._root / "pods", self._memory):
+            if folder.is_dir():
+                for place in folder.iterdir():
+                    if place.name not in pod_uids:
+                        self.unmount(place.name)
 
     def close(self) -> None:
         """Remove what is in memory."""
