@@ -9,6 +9,7 @@ from typing import Final
 
 from windtunnel.client import Client
 from windtunnel.controllers.node.views import NodeView
+from windtunnel.controllers.node.visits import visit_nodes
 from windtunnel.controllers.sources import Sources
 from windtunnel.kernel import DONE, Result, WorkQueue
 from windtunnel.machinery.errors import NotFound
@@ -56,18 +57,14 @@ class NodeMetadata:
     def attach(self, queue: WorkQueue[Key]) -> None:
         """Queue nodes as they change, and all of them when their number changes the ttl."""
 
-        def changed(key: Key, before: NodeView | None, after: NodeView | None) -> None:
-            if after is not None:
-                queue.add(key)
+        def suits_no_more(before: NodeView | None, after: NodeView | None) -> bool:
             if before is not None and after is not None:
-                return
-            seconds = ttl_after(self._seconds, len(self._sources.nodes))
-            if seconds != self._seconds:
-                self._seconds = seconds
-                for other, _ in self._sources.nodes.entries():
-                    queue.add(other)
+                return False
+            present = self._seconds
+            self._seconds = ttl_after(present, len(self._sources.nodes))
+            return self._seconds != present
 
-        self._sources.nodes.on_change(changed)
+        visit_nodes(self._sources.nodes, queue, suits_no_more)
 
     def reconcile(self, key: Key) -> Result:
         """See to one node."""

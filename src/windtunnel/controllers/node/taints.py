@@ -15,6 +15,7 @@ import msgspec
 
 from windtunnel.client import Client
 from windtunnel.controllers.node.views import NodeView, Taint
+from windtunnel.controllers.node.visits import visit_nodes
 from windtunnel.controllers.settings import Settings
 from windtunnel.controllers.sources import Sources
 from windtunnel.controllers.views import find_condition
@@ -96,9 +97,7 @@ class SchedulingTaints:
 
     def attach(self, queue: WorkQueue[Key]) -> None:
         """Queue nodes as they change."""
-        self._sources.nodes.on_change(
-            lambda key, before, after: queue.add(key) if after is not None else None
-        )
+        visit_nodes(self._sources.nodes, queue)
 
     def reconcile(self, key: Key) -> Result:
         """Bring one node's taints in line with its conditions."""
@@ -148,23 +147,19 @@ class ExecutionTaints:
     def attach(self, queue: WorkQueue[Key]) -> None:
         """Queue nodes as they change, and all of them when everything is down or up again."""
 
-        def changed(key: Key, before: NodeView | None, after: NodeView | None) -> None:
+        def turns(before: NodeView | None, after: NodeView | None) -> bool:
             for node, change in ((before, -1), (after, 1)):
                 if node is not None:
                     zone = self._zones.setdefault(zone_of(node.metadata.labels), Zone())
                     zone.nodes += change
                     zone.ready += change * _is_up(node)
-            if after is not None:
-                queue.add(key)
-            cut_off = bool(self._zones) and all(
+            was_cut_off = self._cut_off
+            self._cut_off = bool(self._zones) and all(
                 zone.all_down for zone in self._zones.values() if zone.nodes
             )
-            if cut_off != self._cut_off:
-                self._cut_off = cut_off
-                for other, _ in self._sources.nodes.entries():
-                    queue.add(other)
+            return self._cut_off != was_cut_off
 
-        self._sources.nodes.on_change(changed)
+        visit_nodes(self._sources.nodes, queue, turns)
 
     def reconcile(self, key: Key) -> Result:
         """Bring one node's taints in line, if the rate allows it now."""

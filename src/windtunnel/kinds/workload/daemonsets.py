@@ -18,6 +18,7 @@ from windtunnel.kinds.rules import checks
 from windtunnel.kinds.rules.checks import amount, at_most_all, int_or_percent, none_negative
 from windtunnel.kinds.served.declared import Declared
 from windtunnel.kinds.served.kind import Context, Rules
+from windtunnel.kinds.workload.replica_rules import selector_stays
 from windtunnel.machinery.selectors import validate_label_selector
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import (
@@ -121,8 +122,7 @@ def _validate(tree: Tree) -> list[Violation]:
 
 
 def _validate_update(new: Tree, old: Tree) -> list[Violation]:
-    selector, before = dig(new, "spec", "selector"), dig(old, "spec", "selector")
-    return _validate(new) + checks.immutable(selector, before, "spec.selector")
+    return _validate(new) + selector_stays(new, old)
 
 
 def _validate_status(new: Tree, old: Tree) -> list[Violation]:

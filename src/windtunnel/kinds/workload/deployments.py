@@ -11,12 +11,16 @@ from windtunnel.kinds.pod.template import (
     default_template,
     drop_disabled,
     replica_warnings,
-    validate_template,
 )
 from windtunnel.kinds.rules import checks
-from windtunnel.kinds.rules.checks import none_negative, not_more_than, not_negative
+from windtunnel.kinds.rules.checks import none_negative, not_negative
 from windtunnel.kinds.served.declared import Declared
 from windtunnel.kinds.served.kind import Rules
+from windtunnel.kinds.workload.replica_rules import (
+    selector_stays,
+    validate_counters,
+    validate_replica_template,
+)
 from windtunnel.machinery.tree import Tree
 from windtunnel.machinery.violations import (
     Violation,
@@ -25,8 +29,11 @@ from windtunnel.machinery.violations import (
     not_supported,
 )
 
-_TEMPLATE: Final = "spec.template"
 _ROLLING: Final = "spec.strategy.rollingUpdate"
+_COUNTERS: Final = (
+    "observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas",
+    "unavailableReplicas", "terminatingReplicas", "collisionCount",
+)  # fmt: skip
 
 
 def _default(tree: Tree) -> None:
@@ -67,16 +74,11 @@ def _validate_rolling(rolling: Tree) -> list[Violation]:
     return found + checks.at_most_all(gone, f"{_ROLLING}.maxUnavailable")
 
 
-def _validate_replica_template(template: Tree) -> list[Violation]:
-    found = validate_template(template, _TEMPLATE)
-    return found + checks.always_restarts(template, _TEMPLATE, "ReplicaSet")
-
-
 def _validate(tree: Tree) -> list[Violation]:
     spec = tree.get("spec") or {}
     found = not_negative(spec.get("replicas"), "spec.replicas")
     found += checks.selector_and_template(
-        spec, "spec", _validate_replica_template, empty="deployment"
+        spec, "spec", validate_replica_template, empty="deployment"
     )
     found += _validate_strategy(spec.get("strategy") or {})
     found += none_negative(spec, "spec", "minReadySeconds", "revisionHistoryLimit")
@@ -90,28 +92,15 @@ def _validate(tree: Tree) -> list[Violation]:
 
 
 def _validate_update(new: Tree, old: Tree) -> list[Violation]:
-    selector = (new.get("spec") or {}).get("selector")
-    before = (old.get("spec") or {}).get("selector")
-    return _validate(new) + checks.immutable(selector, before, "spec.selector")
+    return _validate(new) + selector_stays(new, old)
 
 
 def _validate_status(new: Tree, old: Tree) -> list[Violation]:
-    status = new.get("status") or {}
-    found = none_negative(
-        status,
-        "status",
-        "observedGeneration",
-        "replicas",
-        "updatedReplicas",
-        "readyReplicas",
-        "availableReplicas",
-        "unavailableReplicas",
-        "terminatingReplicas",
-        "collisionCount",
+    found = validate_counters(
+        new.get("status") or {},
+        _COUNTERS,
+        ("updatedReplicas", "readyReplicas", "availableReplicas"),
     )
-    for key in ("updatedReplicas", "readyReplicas", "availableReplicas"):
-        found += not_more_than(status, "status", key, "replicas", "status.replicas")
-    found += not_more_than(status, "status", "availableReplicas", "readyReplicas", "readyReplicas")
     return found + checks.never_fewer_collisions(new, old)
 
 

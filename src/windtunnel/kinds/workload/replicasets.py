@@ -11,16 +11,23 @@ from windtunnel.kinds.pod.template import (
     default_template,
     drop_disabled,
     replica_warnings,
-    validate_template,
 )
 from windtunnel.kinds.rules import checks
-from windtunnel.kinds.rules.checks import none_negative, not_more_than
+from windtunnel.kinds.rules.checks import none_negative
 from windtunnel.kinds.served.declared import Declared
 from windtunnel.kinds.served.kind import Rules
+from windtunnel.kinds.workload.replica_rules import (
+    selector_stays,
+    validate_counters,
+    validate_replica_template,
+)
 from windtunnel.machinery.tree import Tree
 from windtunnel.machinery.violations import Violation
 
-_TEMPLATE: Final = "spec.template"
+_COUNTERS: Final = (
+    "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas",
+    "terminatingReplicas", "observedGeneration",
+)  # fmt: skip
 
 
 def _default(tree: Tree) -> None:
@@ -34,42 +41,24 @@ def _empty_status() -> Tree:
     return {"replicas": 0}
 
 
-def _validate_replica_template(template: Tree) -> list[Violation]:
-    found = validate_template(template, _TEMPLATE)
-    return found + checks.always_restarts(template, _TEMPLATE, "ReplicaSet")
-
-
 def _validate(tree: Tree) -> list[Violation]:
     spec = tree.get("spec") or {}
     found = none_negative(spec, "spec", "replicas", "minReadySeconds")
     # The real server says "deployment" here too.
     return found + checks.selector_and_template(
-        spec, "spec", _validate_replica_template, empty="deployment"
+        spec, "spec", validate_replica_template, empty="deployment"
     )
 
 
 def _validate_update(new: Tree, old: Tree) -> list[Violation]:
-    selector = (new.get("spec") or {}).get("selector")
-    before = (old.get("spec") or {}).get("selector")
-    return _validate(new) + checks.immutable(selector, before, "spec.selector")
+    return _validate(new) + selector_stays(new, old)
 
 
 def _validate_status(new: Tree, _: Tree) -> list[Violation]:
-    status = new.get("status") or {}
-    found = none_negative(
-        status,
-        "status",
-        "replicas",
-        "fullyLabeledReplicas",
-        "readyReplicas",
-        "availableReplicas",
-        "terminatingReplicas",
-        "observedGeneration",
-    )
-    for key in ("fullyLabeledReplicas", "readyReplicas", "availableReplicas"):
-        found += not_more_than(status, "status", key, "replicas", "status.replicas")
-    return found + not_more_than(
-        status, "status", "availableReplicas", "readyReplicas", "readyReplicas"
+    return validate_counters(
+        new.get("status") or {},
+        _COUNTERS,
+        ("fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
     )
 
 

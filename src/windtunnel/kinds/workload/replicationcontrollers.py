@@ -18,16 +18,16 @@ from windtunnel.kinds.rules.checks import (
     name_cell,
     name_warnings,
     none_negative,
-    not_more_than,
 )
 from windtunnel.kinds.served.declared import Declared
 from windtunnel.kinds.served.kind import Context, Rules
+from windtunnel.kinds.workload.replica_rules import validate_counters
 from windtunnel.machinery.selectors import LabelSelector
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import Violation, invalid, required
 
 _MISMATCH: Final = "`selector` does not match template `labels`"
-_COUNTS: Final = (
+_COUNTERS: Final = (
     "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration",
 )  # fmt: skip
 
@@ -83,12 +83,10 @@ def _validate_update(new: Tree, _: Tree) -> list[Violation]:
 
 
 def _validate_status(new: Tree, _: Tree) -> list[Violation]:
-    status = new.get("status") or {}
-    found = none_negative(status, "status", *_COUNTS)
-    for key in ("fullyLabeledReplicas", "readyReplicas", "availableReplicas"):
-        found += not_more_than(status, "status", key, "replicas", "status.replicas")
-    return found + not_more_than(
-        status, "status", "availableReplicas", "readyReplicas", "readyReplicas"
+    return validate_counters(
+        new.get("status") or {},
+        _COUNTERS,
+        ("fullyLabeledReplicas", "readyReplicas", "availableReplicas"),
     )
 
 

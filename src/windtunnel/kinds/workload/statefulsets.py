@@ -14,9 +14,10 @@ from windtunnel.kinds.pod.template import (
     validate_template,
 )
 from windtunnel.kinds.rules import checks
-from windtunnel.kinds.rules.checks import none_negative, not_more_than, not_negative
+from windtunnel.kinds.rules.checks import none_negative, not_negative
 from windtunnel.kinds.served.declared import Declared
 from windtunnel.kinds.served.kind import Rules
+from windtunnel.kinds.workload.replica_rules import validate_counters
 from windtunnel.machinery import names
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import (
@@ -28,6 +29,10 @@ from windtunnel.machinery.violations import (
 
 _TEMPLATE: Final = "spec.template"
 _UPDATE: Final = "spec.updateStrategy"
+_COUNTERS: Final = (
+    "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas",
+    "observedGeneration", "collisionCount",
+)  # fmt: skip
 _RETENTION: Final = "spec.persistentVolumeClaimRetentionPolicy"
 _CHANGEABLE: Final = frozenset(
     {
@@ -139,22 +144,11 @@ def _validate_update(new: Tree, old: Tree) -> list[Violation]:
 
 
 def _validate_status(new: Tree, old: Tree) -> list[Violation]:
-    status = new.get("status") or {}
-    found = none_negative(
-        status,
-        "status",
-        "replicas",
-        "readyReplicas",
-        "currentReplicas",
-        "updatedReplicas",
-        "availableReplicas",
-        "observedGeneration",
-        "collisionCount",
-    )
-    for key in ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"):
-        found += not_more_than(status, "status", key, "replicas", "status.replicas")
-    found += not_more_than(
-        status, "status", "availableReplicas", "readyReplicas", "status.readyReplicas"
+    found = validate_counters(
+        new.get("status") or {},
+        _COUNTERS,
+        ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas"),
+        "status.readyReplicas",
     )
     return found + checks.never_fewer_collisions(new, old)
 
