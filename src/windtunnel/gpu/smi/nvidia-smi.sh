@@ -534,7 +534,7 @@ function print_csv(    name, n, i, r, line, value, unit) {
 
 function say(depth, key, value) {
     key = times(" ", 4 * depth) key
-    print value == "" ? key : sprintf("%-42s: %s", key, value)
+    print (value == "" ? key : sprintf("%-42s: %s", key, value))
 }
 
 function print_report(    r) {
