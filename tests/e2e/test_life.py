@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.e2e.conftest import Home
+from tests.e2e.conftest import BARE, Home
 from windtunnel.client.connection import Connection
-from windtunnel.machinery.tree import Key, Tree
+from windtunnel.machinery.tree import Key, Tree, key_of
 
 pytestmark = pytest.mark.real
 
@@ -87,7 +87,7 @@ def test_the_context_comes_and_goes_and_the_rest_stays(home: Home) -> None:
     file = home.path / "mine"
     file.write_text(yaml.safe_dump(before))
 
-    home.run("up", "--detach", "--ephemeral", "--kubeconfig", str(file))
+    home.run("up", *BARE, "--detach", "--ephemeral", "--kubeconfig", str(file))
     during = yaml.safe_load(file.read_text())
     assert [context["name"] for context in during["contexts"]] == ["prod", "windtunnel-default"]
     assert during["current-context"] == "prod"
@@ -130,7 +130,7 @@ def test_a_second_up_of_the_same_name_is_refused_and_the_first_goes_on(up: Up) -
     home = up("--ephemeral")
 
     for mode in (["--detach"], []):
-        again = home.run("up", "--ephemeral", *mode)
+        again = home.run("up", *BARE, "--ephemeral", *mode)
         one_sentence(again, 3, "cluster default is already up (process ")
 
     home.client().create("pods", POD)
@@ -143,7 +143,7 @@ def test_a_port_in_use_is_refused(home: Home) -> None:
         port = str(taken.getsockname()[1])
 
         for mode in (["--detach"], []):
-            refused = home.run("up", "--ephemeral", "--port", port, *mode)
+            refused = home.run("up", *BARE, "--ephemeral", "--port", port, *mode)
             one_sentence(refused, 3, f"cannot listen on port {port}: address already in use")
 
     assert json.loads(home.run("list", "-o", "json").stdout)[0]["state"] == "stopped"
@@ -302,12 +302,13 @@ def test_a_cluster_that_stops_by_itself_leaves_word(up: Up) -> None:
     with sqlite3.connect(home.folder().default_data / "windtunnel.db") as database:
         database.execute("update versions set body = x'6e6f' where resource = 'pods'")
 
-    home.run("up", "--detach")
+    home.run("up", *BARE, "--detach")
     for _ in range(200):
         status = json.loads(home.run("status", "-o", "json").stdout)
         if status["state"] == "failed":
             break
-    assert "a stored object is damaged" in status["why"], (status, pod)
+    named = f"the stored object {key_of(pod)} of pods is damaged"
+    assert named in status["why"], status
     one_sentence(home.run("ledger"), 3, "cluster default stopped by itself: ")
 
 
@@ -335,7 +336,7 @@ def test_a_missing_token_file_is_named(home: Home) -> None:
 
 
 def test_ctrl_c_stops_a_cluster_in_the_foreground_cleanly(home: Home) -> None:
-    server = home.start("up")
+    server = home.start("up", *BARE)
     assert server.stderr is not None
     lines = []
     for line in server.stderr:
@@ -356,7 +357,7 @@ def test_ctrl_c_stops_a_cluster_in_the_foreground_cleanly(home: Home) -> None:
 
 
 def test_a_terminal_that_is_closed_stops_a_cluster_cleanly(home: Home) -> None:
-    server = home.start("up", "--ephemeral")
+    server = home.start("up", *BARE, "--ephemeral")
     assert server.stderr is not None
     assert any("is up at" in line for line in server.stderr)
 
@@ -370,7 +371,7 @@ def test_a_terminal_that_is_closed_stops_a_cluster_cleanly(home: Home) -> None:
 @pytest.mark.parametrize("after", [0.05, 0.1, 0.2, 0.3, 0.45, 0.6])
 @pytest.mark.parametrize("mode", ["--detach", "--ephemeral"])
 def test_ctrl_c_at_any_moment_leaves_nothing_behind(home: Home, after: float, mode: str) -> None:
-    starting = home.start("up", mode)
+    starting = home.start("up", *BARE, mode)
     try:
         starting.wait(after)
     except subprocess.TimeoutExpired:
@@ -389,7 +390,7 @@ def test_ctrl_c_at_any_moment_leaves_nothing_behind(home: Home, after: float, mo
         assert early or "Traceback" not in said, said
     assert not home.folder().held
     assert home.folder().process() is None if home.folder().exists else True
-    again = home.run("up", "--detach")
+    again = home.run("up", *BARE, "--detach")
     assert again.returncode == 0, again.stderr
 
 

@@ -87,18 +87,29 @@ def serve(settings: Settings, ready: Ready, *, echo: bool = False) -> signal.Sig
             cluster = Cluster(settings, storage, store, clock, keyring, tokens, log)
             return events.run_until_complete(cluster.run(folder, listener, ready, held))
         except Exception as error:
-            why = _explained(error)
+            why = _explained(error, store)
             # A disk that is full must not hide why it ended.
             with suppress(DataError):
                 folder.remember_end(str(why) or type(why).__name__)
             raise why from error
 
 
-def _explained(error: Exception) -> Exception:
+def _explained(error: Exception, store: Store) -> Exception:
     if isinstance(error, msgspec.DecodeError):
         # Only what the store holds is read without a refusal for what cannot be read.
-        return DataError(f"the cluster stops: a stored object is damaged ({error})")
+        return DataError(f"the cluster stops: {_damaged_object(store)} is damaged ({error})")
     return error
+
+
+def _damaged_object(store: Store) -> str:
+    """Name the first stored object that is no JSON; it may be gone meanwhile."""
+    for resource in store.resources():
+        for version in store.list(resource):
+            try:
+                version.tree()
+            except msgspec.DecodeError:
+                return f"the stored object {version.key} of {resource}"
+    return "a stored object"
 
 
 def _judge_parts(settings: Settings) -> None:

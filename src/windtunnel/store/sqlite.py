@@ -93,8 +93,8 @@ class SqliteBackend:
         """Open the database, or make it where there is none.
 
         Raises:
-            ClusterError: another process has it open, or it cannot be opened.
-            DataError: the file is damaged, foreign or of another version.
+            ClusterError: another process has it open.
+            DataError: the file cannot be opened, is damaged, foreign or of another version.
         """
         self._path = path
         self._lock = _lock(path.with_name(path.name + ".lock"))
@@ -234,9 +234,12 @@ class SqliteBackend:
         """Turn what SQLite says about a bad file into one sentence for the user."""
         try:
             yield
-        except (sqlite3.DatabaseError, msgspec.DecodeError, OSError) as error:
-            if isinstance(error, (sqlite3.OperationalError, OSError)):
-                raise ClusterError(f"{self._path} cannot be used: {error}.") from error
+        except OSError as error:
+            raise DataError(f"cannot use {self._path}: {error.strerror}") from error
+        except (sqlite3.DatabaseError, msgspec.DecodeError) as error:
+            # Text that is none is told like a failed operation, but the file is what is wrong.
+            if isinstance(error, sqlite3.OperationalError) and "decode" not in str(error):
+                raise DataError(f"cannot use {self._path}: {error}") from error
             raise DataError(
                 f"{self._path} is damaged ({error}); restore it from a copy or move it away."
             ) from error
@@ -247,7 +250,7 @@ def _lock(path: Path) -> int:
     try:
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise ClusterError(f"{path} cannot be opened: {error.strerror}.") from error
+        raise DataError(f"cannot use {path}: {error.strerror}") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
