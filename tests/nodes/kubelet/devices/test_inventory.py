@@ -34,6 +34,8 @@ def test_a_plugin_without_a_list_changes_nothing() -> None:
 def test_any_other_health_is_ill_and_twins_count_once() -> None:
     inventory = offering("Healthy", "Unhealthy", "Sick")
     assert counts(inventory) == (3, 1)
+    shown = [device.shown for device in inventory.listed(R).values()]
+    assert shown == ["Healthy", "Unhealthy", "Unhealthy"]
 
     inventory.take_list(R, [ListedDevice("d0", "Healthy"), ListedDevice("d0", "Healthy")])
     assert counts(inventory) == (1, 1)

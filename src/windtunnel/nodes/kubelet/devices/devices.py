@@ -36,7 +36,7 @@ from windtunnel.nodes.kubelet.devices.alignment import Policy, Scope
 from windtunnel.nodes.kubelet.devices.allotment import Allotment, Questions
 from windtunnel.nodes.kubelet.devices.counts import DeviceCounts
 from windtunnel.nodes.kubelet.devices.holdings import NO_NODE
-from windtunnel.nodes.kubelet.devices.inventory import GRACE_SECONDS, Figures, ListedDevice
+from windtunnel.nodes.kubelet.devices.inventory import GRACE_SECONDS, HEALTHY, Figures, ListedDevice
 from windtunnel.nodes.kubelet.devices.knowledge import Active, Endpoint, Knowledge
 from windtunnel.nodes.kubelet.devices.link import PluginLink, PluginOptions
 from windtunnel.nodes.kubelet.devices.registration import Registration
@@ -158,11 +158,11 @@ class Devices:
     def health(self, pod_uid: str, container: str) -> list[Tree]:
         """Return ``allocatedResourcesStatus`` of an app container, empty where it holds nothing."""
         found = []
-        for resource, holding in self._known.holdings.of(pod_uid, container).items():
+        for resource, grant in self._known.holdings.of(pod_uid, container).items():
             listed = self._known.inventory.listed(resource)
             states = [
-                {"resourceID": one, "health": listed[one].health if one in listed else "Healthy"}
-                for one in sorted(holding.ids)
+                {"resourceID": one, "health": listed[one].shown if one in listed else HEALTHY}
+                for one in sorted(grant.ids)
             ]
             found.append({"name": resource, "resources": states})
         return found

@@ -15,6 +15,7 @@ from typing import Final
 GRACE_SECONDS: Final = 300.0
 """How long the devices of a plugin that went away are still counted."""
 HEALTHY: Final = "Healthy"
+UNHEALTHY: Final = "Unhealthy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,11 @@ class ListedDevice:
     health: str
     nodes: tuple[int, ...] = ()
     """NUMA nodes; none where the plugin gave no topology."""
+
+    @property
+    def shown(self) -> str:
+        """Return the health as a pod's status may have it."""
+        return HEALTHY if self.health == HEALTHY else UNHEALTHY
 
 
 @dataclass(frozen=True, slots=True)
