@@ -98,12 +98,16 @@ def home(tmp_path: Path) -> Iterator[Home]:
         home.run("down", "--name", folder.name)
 
 
+BARE = ("--without", "kubelet")
+"""No node that runs containers: what a test does not look at need not be started."""
+
+
 @pytest.fixture
 def up(home: Home) -> Callable[..., Home]:
     """Start a cluster in the home, and return the home."""
 
-    def start(*arguments: str) -> Home:
-        done = home.run("up", "--detach", *arguments)
+    def start(*arguments: str, kubelet: bool = False) -> Home:
+        done = home.run("up", "--detach", *(() if kubelet else BARE), *arguments)
         assert done.returncode == 0, done.stderr
         return home
 
