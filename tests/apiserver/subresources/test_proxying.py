@@ -79,3 +79,14 @@ def test_what_goes_wrong_on_the_way_is_told(cluster: Api) -> None:
     refusal = outcome.unreachable("EOF")
 
     assert (refusal.code, refusal.message) == (503, "error trying to reach service: EOF")
+
+
+def test_nothing_listens_where_nodes_are_played(cluster: Api, ns: str) -> None:
+    played = obj("v1", "Node", "n2", status={"addresses": [{"type": "InternalIP", "address": "x"}]})
+    played["metadata"]["annotations"] = {"kwok.x-k8s.io/node": "fake"}
+    cluster.post("/api/v1/nodes", played)
+    cluster.pod(ns, "q", nodeName="n2")
+
+    for path in ("/api/v1/nodes/n2/proxy/", f"{ns}/pods/q/proxy/"):
+        code, text = cluster.refused("GET", path)
+        assert (code, "nothing listens there" in text) == (503, True)

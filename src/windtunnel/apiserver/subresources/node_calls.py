@@ -16,10 +16,9 @@ from windtunnel.apiserver.call import Call
 from windtunnel.apiserver.forms.options import whole
 from windtunnel.apiserver.forms.rendering import COMMON_HEADERS
 from windtunnel.apiserver.request import Answer, Relay, Request
-from windtunnel.apiserver.subresources.reaching import Unreachable, kubelet
+from windtunnel.apiserver.subresources.reaching import Unreachable, is_played, kubelet
 from windtunnel.apiserver.verbs.objects import Objects
 from windtunnel.apiserver.verbs.reading import Reading
-from windtunnel.devices import PLAYED
 from windtunnel.machinery.errors import (
     ApiError,
     BadRequest,
@@ -70,9 +69,7 @@ class NodeCalls:
                 return Answer(204, b"", "", [*COMMON_HEADERS], self._objects.store.revision)
             raise BadRequest(f"pod {call.route.name} does not have a host assigned")
         node = self._node(name)
-        if PLAYED in (dig(node, "metadata", "annotations") or {}) and not dig(
-            node, "status", "daemonEndpoints", "kubeletEndpoint", "Port"
-        ):
+        if is_played(node):
             raise ServiceUnavailable(
                 f"node {name} does not run the containers of pod {call.route.name}: its pods are "
                 f"played, so there is nothing to {_PURPOSES[subresource]}"

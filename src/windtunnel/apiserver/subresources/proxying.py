@@ -13,6 +13,7 @@ from windtunnel.apiserver.call import Call
 from windtunnel.apiserver.request import Place, Relay
 from windtunnel.apiserver.subresources.reaching import (
     Name,
+    is_played,
     kubelet,
     node_address,
     proxied,
@@ -43,8 +44,10 @@ class Proxying:
         tree = self._objects.tree(call.kind, version)
         match call.kind.resource:
             case "nodes":
+                _require_real(tree)
                 place = _of_node(tree, wanted)
             case "pods":
+                _require_real(self._node(dig(tree, "spec", "nodeName") or ""))
                 place = _of_pod(tree, wanted)
             case _:
                 place = self._of_service(call.namespace, tree, wanted)
@@ -68,12 +71,26 @@ class Proxying:
                 continue
             found = _endpoint(decode(version.body), port.get("name") or "")
             if found is not None:
-                address, number, node = found
-                home = self._objects.store.get("nodes", Key("", node)) if node else None
-                if home is not None:
-                    address = served_address(address, node_address(decode(home.body)))
+                address, number, home = found
+                node = self._node(home)
+                _require_real(node)
+                if node:
+                    address = served_address(address, node_address(node))
                 return Place(address, number, wanted.scheme == "https")
         raise ServiceUnavailable(f'no endpoints available for service "{name}"')
+
+    def _node(self, name: str) -> Tree:
+        """Return a node, or an empty tree where there is none."""
+        version = self._objects.store.get("nodes", Key("", name))
+        return {} if version is None else decode(version.body)
+
+
+def _require_real(node: Tree) -> None:
+    if is_played(node):
+        raise ServiceUnavailable(
+            f"node {dig(node, 'metadata', 'name')} is played: nothing listens there, nor at the "
+            "addresses of its pods"
+        )
 
 
 def _of_node(node: Tree, wanted: Name) -> Place:

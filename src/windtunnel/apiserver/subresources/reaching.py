@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from windtunnel.apiserver.request import Place
+from windtunnel.devices import PLAYED
 from windtunnel.machinery.errors import ApiError, BadRequest
 from windtunnel.machinery.tree import Tree, dig
 
@@ -50,6 +51,12 @@ def proxied(text: str) -> Name:
     raise BadRequest(f"invalid request {_quoted(text)}")
 
 
+def is_played(node: Tree) -> bool:
+    """Whether nothing runs on a node: it is only played, and has told of no kubelet."""
+    annotations = dig(node, "metadata", "annotations") or {}
+    return PLAYED in annotations and not _kubelet_port(node)
+
+
 def node_address(node: Tree) -> str:
     """Return the address at which a node is spoken to.
 
@@ -71,8 +78,7 @@ def kubelet(node: Tree) -> Place:
     Raises:
         Unreachable: It has told no address.
     """
-    port = dig(node, "status", "daemonEndpoints", "kubeletEndpoint", "Port")
-    return Place(node_address(node), port or KUBELET_PORT, secure=True)
+    return Place(node_address(node), _kubelet_port(node) or KUBELET_PORT, secure=True)
 
 
 def served_address(pod_address: str, node_address: str) -> str:
@@ -80,6 +86,10 @@ def served_address(pod_address: str, node_address: str) -> str:
     if node_address.startswith(_LOOPBACK) and pod_address.startswith(_OWN_NETWORK):
         return _LOOPBACK + pod_address.removeprefix(_OWN_NETWORK)
     return pod_address
+
+
+def _kubelet_port(node: Tree) -> int:
+    return dig(node, "status", "daemonEndpoints", "kubeletEndpoint", "Port") or 0
 
 
 def _quoted(text: str) -> str:
