@@ -12,8 +12,8 @@ from typing import Final
 
 from windtunnel.machinery.tree import Tree, dig
 
-_TRAILING_SECONDS: Final = 0.5
-"""How long what the last step caused may take to arrive."""
+_TRAILING_SECONDS: Final = 1.6
+"""How long is watched after the last step: what the recordings show, between 1.5 and 1.8."""
 
 
 def read_scenarios(path: Path, only: str = "") -> list[Tree]:
