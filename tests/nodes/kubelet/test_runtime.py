@@ -181,10 +181,11 @@ def test_a_program_that_cannot_be_run_is_a_start_error(
 
 
 def test_a_container_sees_a_machine_of_its_own(private: ContainerEngine, log_path: Path) -> None:
-    script = "echo $$; hostname; cat /etc/hostname; ls /home; touch /usr/lib/x 2>/dev/null || echo read-only"
+    script = "echo $$; hostname; cat /etc/hostname; ls /home; touch /usr/lib/x || echo read-only"
     ended(private, log_path, "sh", "-c", script, hostname="hh")
 
-    assert said(log_path).split("\n") == ["1", "hh", "hh", "read-only"]
+    lines = [line for line in said(log_path).split("\n") if "touch" not in line]
+    assert lines == ["1", "hh", "hh", "read-only"]
 
 
 def test_what_it_writes_stays_its_own(private: ContainerEngine, log_path: Path) -> None:

@@ -28,7 +28,7 @@ def test_what_is_present_from_the_beginning(text: str, content: Holding) -> None
     image = ImageStore().find(text)
 
     assert image is not None
-    assert image.content is content
+    assert image.holding is content
     assert image.record.id.startswith("sha256:")
     assert remark(image, asleep=False) == ""
 
@@ -45,7 +45,7 @@ def test_what_was_pulled_is_known_by_its_digest_and_stays() -> None:
     images = ImageStore(TABLE)
     pulled = images.pull("registry.test:5000/ok1:1")
 
-    assert pulled.content is Holding.BUSYBOX
+    assert pulled.holding is Holding.BUSYBOX
     assert pulled.record.id.startswith("registry.test:5000/ok1@sha256:")
     assert pulled.record.names == (pulled.record.id, "registry.test:5000/ok1:1")
     assert images.find("registry.test:5000/ok1:1") == pulled

@@ -84,9 +84,9 @@ def argv_of(order: ContainerOrder, image: Image) -> tuple[str, ...]:
     args = order.args or ()
     if order.command is not None:
         return (*order.command, *args)
-    if image.content is Holding.OURS:
+    if image.holding is Holding.OURS:
         return (f"/bin/{image.component or 'windtunnel'}", *args)
-    if image.content is Holding.BUSYBOX:
+    if image.holding is Holding.BUSYBOX:
         return args or ("sh",)
     return args
 
@@ -153,7 +153,7 @@ def make_bundle(
     """
     environment = environment_of(order, image)
     argv = argv_of(order, image)
-    asleep = image.content is Holding.UNKNOWN and not runs_here(argv, order, environment["PATH"])
+    asleep = image.holding is Holding.UNKNOWN and not runs_here(argv, order, environment["PATH"])
     if asleep or not argv:
         argv = programs.STAND_IN
     hosts = programs.hosts_text(order.address, order.hostname)

@@ -19,7 +19,7 @@ from windtunnel.nodes.kubelet.runtime.reference import (
     quoted,
     refusal,
 )
-from windtunnel.nodes.kubelet.runtime.registries import Holding, Registries, content_of, resolve
+from windtunnel.nodes.kubelet.runtime.registries import Holding, Registries, holding_of, resolve
 
 COMPONENTS: Final = frozenset(
     {
@@ -44,7 +44,7 @@ class Image:
     """An image that is present, and whose programs it holds."""
 
     record: ImageRecord
-    content: Holding
+    holding: Holding
     component: str
     """The agent that the image starts; empty where it does not say."""
 
@@ -65,7 +65,7 @@ class ImageStore:
         self._present: dict[str, Image] = {}
         for text, size in (sizes or {}).items():
             reference = _read(text)
-            image = self._keep(reference, content_of(reference, COMPONENTS), pulled=False)
+            image = self._keep(reference, holding_of(reference, COMPONENTS), pulled=False)
             record = replace(image.record, size_bytes=size)
             self._present[str(reference)] = replace(image, record=record)
 
@@ -76,17 +76,17 @@ class ImageStore:
             image = self._present.get(str(reference))
             if image is not None:
                 return image
-            content = content_of(reference, COMPONENTS)
-            if content is Holding.UNKNOWN or reference.registry in self._registries:
+            holding = holding_of(reference, COMPONENTS)
+            if holding is Holding.UNKNOWN or reference.registry in self._registries:
                 return None
-            return self._keep(reference, content, pulled=False)
+            return self._keep(reference, holding, pulled=False)
 
     def pull(self, text: str) -> Image:
         """Make the image present; raises PullFailed."""
         reference = _read(text)
-        content = resolve(reference, content_of(reference, COMPONENTS), self._registries)
+        holding = resolve(reference, holding_of(reference, COMPONENTS), self._registries)
         with self._lock:
-            return self._keep(reference, content, pulled=True)
+            return self._keep(reference, holding, pulled=True)
 
     def records(self) -> list[ImageRecord]:
         """Return what is present, largest first."""
@@ -94,11 +94,11 @@ class ImageStore:
             present = [image.record for image in self._present.values()]
         return sorted(present, key=lambda record: (-record.size_bytes, record.image))
 
-    def _keep(self, reference: Reference, content: Holding, *, pulled: bool) -> Image:
+    def _keep(self, reference: Reference, holding: Holding, *, pulled: bool) -> Image:
         known = self._present.get(str(reference))
-        if known is not None and known.content is content:
+        if known is not None and known.holding is holding:
             return known
-        image = Image(_record(reference, content, pulled=pulled), content, _component(reference))
+        image = Image(_record(reference, holding, pulled=pulled), holding, _component(reference))
         self._present[str(reference)] = image
         return image
 
@@ -115,7 +115,7 @@ def _component(reference: Reference) -> str:
     return last if last in COMPONENTS else ""
 
 
-def _record(reference: Reference, content: Holding, *, pulled: bool) -> ImageRecord:
+def _record(reference: Reference, holding: Holding, *, pulled: bool) -> ImageRecord:
     """Invent what a runtime tells of an image.
 
     One that was pulled is known by its repository's digest; one that was loaded from a file, as
@@ -124,7 +124,7 @@ def _record(reference: Reference, content: Holding, *, pulled: bool) -> ImageRec
     digest = reference.digest or f"sha256:{_hash(str(reference))}"
     by_digest = f"{reference.name}@{digest}"
     names = tuple(name for name in (by_digest, "" if reference.digest else str(reference)) if name)
-    size = _SIZES.get(content)
+    size = _SIZES.get(holding)
     if size is None:
         size = _SMALLEST + int(_hash(reference.name)[:8], 16) % _SPREAD
     return ImageRecord(
@@ -132,7 +132,7 @@ def _record(reference: Reference, content: Holding, *, pulled: bool) -> ImageRec
         id=by_digest if pulled else f"sha256:{_hash(f'config of {reference}')}",
         names=names if pulled else names[1:] or names,
         size_bytes=size,
-        stand_in=content is Holding.UNKNOWN,
+        stand_in=holding is Holding.UNKNOWN,
     )
 
 
@@ -142,7 +142,7 @@ def _hash(text: str) -> str:
 
 def remark(image: Image, *, asleep: bool) -> str:
     """Say, for an Event, what runs where the image's own programs are not here; empty for ours."""
-    if image.content is not Holding.UNKNOWN:
+    if image.holding is not Holding.UNKNOWN:
         return ""
     if asleep:
         return (

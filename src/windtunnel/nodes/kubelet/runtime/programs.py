@@ -40,8 +40,8 @@ STAND_IN: Final = ("/bin/sh", "-c", "trap 'exit 0' TERM INT; sleep 2147483647 & 
 _NAMES: Final = {
     "/etc/passwd": "root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n",
     "/etc/group": "root:x:0:\nnogroup:x:65534:\n",
-    "/etc/nsswitch.conf": "hosts: files dns\n",
 }
+"""Whom images know by name; a busybox image knows nobody, as the one that was recorded."""
 
 
 @cache
@@ -131,18 +131,20 @@ def extras(image: Image, hostname: str, hosts: str, files: Mapping[str, Path]) -
     base = Path(sys.executable).resolve()
     box = busybox()
     laid: dict[str, Item] = {
-        **(busybox_tools(box) if box and image.content is Holding.BUSYBOX else tools()),
-        **{path: Text(text) for path, text in _NAMES.items()},
+        **(busybox_tools(box) if box and image.holding is Holding.BUSYBOX else tools()),
+        "/etc/nsswitch.conf": Text("hosts: files dns\n"),
         "/etc/hostname": Text(f"{hostname}\n"),
         "/etc/hosts": Text(hosts),
         "/etc/resolv.conf": Text(_resolvers()),
         PYTHON: Link(str(base)),
     }
+    if image.holding is not Holding.BUSYBOX:
+        laid |= {path: Text(text) for path, text in _NAMES.items()}
     for folder in _outside_usr(sys.base_prefix, str(base.parent)):
         laid[folder] = Bind(folder)
     if isinstance(laid.get("/usr"), OwnFolder) and str(base).startswith("/usr/"):
         laid |= {path: Bind(path) for path in (f"{sys.base_prefix}/lib", str(base))}
-    if image.content is Holding.OURS:
+    if image.holding is Holding.OURS:
         package = str(Path(__file__).parents[4])
         libraries = (sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))
         for folder in _outside_usr(sys.prefix, package, *libraries):
@@ -186,6 +188,6 @@ def hosts_text(address: str, hostname: str) -> str:
 
 def listening(image: Image, address: str) -> dict[str, str]:
     """Tell a program of ours on which address it is to listen: pods share the host's network."""
-    if image.content is not Holding.OURS or not address.startswith("10."):
+    if image.holding is not Holding.OURS or not address.startswith("10."):
         return {}
     return {"WINDTUNNEL_LISTEN_HOST": f"127.{address.removeprefix('10.')}"}

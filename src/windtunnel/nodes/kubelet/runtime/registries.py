@@ -37,17 +37,17 @@ class Holding(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """Repositories of a registry: those whose path matches ``pattern`` hold ``content``."""
+    """Repositories of a registry: those whose path matches ``pattern`` hold ``holding``."""
 
     pattern: str
-    content: Holding = Holding.UNKNOWN
+    holding: Holding = Holding.UNKNOWN
 
 
 Registries = Mapping[str, tuple[Stock, ...]]
 """What registries hold, by host; of one that is named here nothing else exists."""
 
 
-def content_of(reference: Reference, components: frozenset[str]) -> Holding:
+def holding_of(reference: Reference, components: frozenset[str]) -> Holding:
     """Tell whose programs an image holds by its name.
 
     Ours are ``…/windtunnel``, ``…/windtunnel-agent``, and the original operator's components.
@@ -62,7 +62,7 @@ def content_of(reference: Reference, components: frozenset[str]) -> Holding:
     return Holding.UNKNOWN
 
 
-def resolve(reference: Reference, content: Holding, registries: Registries) -> Holding:
+def resolve(reference: Reference, holding: Holding, registries: Registries) -> Holding:
     """Return what pulling an image brings.
 
     Raises:
@@ -72,11 +72,11 @@ def resolve(reference: Reference, content: Holding, registries: Registries) -> H
     if stocks is not None:
         for stock in stocks:
             if fnmatchcase(reference.repository, stock.pattern):
-                return stock.content
+                return stock.holding
         raise PullFailed(not_found(reference))
     if _LOOPBACK.fullmatch(reference.registry):
         _ask(reference)
-    return content
+    return holding
 
 
 def not_found(reference: Reference) -> str:
