@@ -12,7 +12,7 @@ from windtunnel.machinery.tree import Key, encode
 from windtunnel.parity.kubelet import looks
 from windtunnel.parity.kubelet.plugin import preferred
 from windtunnel.parity.kubelet.recording import Recording
-from windtunnel.parity.kubelet.replay import read_scenarios
+from windtunnel.parity.kubelet.replay import other_version, read_scenarios
 from windtunnel.parity.kubelet.steps import shown_checkpoint
 from windtunnel.wire import deviceplugin_pb2 as pb
 
@@ -187,3 +187,19 @@ def test_scenarios_are_chosen_by_id_or_kind(tmp_path: Any) -> None:
 
     assert [one["id"] for one in read_scenarios(path, "b$")] == ["s1"]
     assert len(read_scenarios(path)) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("Client Version: v1.36.2", ""),
+        ("Client Version: v1.32.4-x", "v1.32.4-x"),
+        ("", "of no version"),
+    ],
+)
+def test_a_kubectl_of_another_version_is_told(tmp_path: Any, said: str, wanted: str) -> None:
+    program = tmp_path / "kubectl"
+    program.write_text(f"#!/bin/sh\necho '{said}'\n")
+    program.chmod(0o755)
+
+    assert other_version(str(program)) == wanted

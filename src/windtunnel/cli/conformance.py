@@ -74,12 +74,15 @@ def kubelet(file: Path, emit: Path, only: str, at_once: int) -> int:
     Judging what was seen is left to the recording's own compare.py.
     """
     from windtunnel.cli.kubectl import program
-    from windtunnel.parity.kubelet.replay import read_scenarios, replay
+    from windtunnel.parity.kubelet.replay import other_version, read_scenarios, replay
 
     scenarios = read_scenarios(file, only)
     if not scenarios:
         raise UsageError("there are no cases to replay")
-    failed = replay(scenarios, emit, program(), at_once, click.echo)
+    kubectl = program()
+    if version := other_version(kubectl):
+        click.echo(f"{kubectl} is {version}; the recording's is 1.36, and words differ", err=True)
+    failed = replay(scenarios, emit, kubectl, at_once, click.echo)
     click.echo(f"{len(scenarios) - failed} played, {failed} failed")
     return 1 if failed else 0
 

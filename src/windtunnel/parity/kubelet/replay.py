@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import re
+import subprocess
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Final
 
 from windtunnel.machinery.tree import Tree, dig
 
+_KUBECTL: Final = "1.36"
 _TRAILING_SECONDS: Final = 1.6
 """How long is watched after the last step: what the recordings show, between 1.5 and 1.8."""
 
@@ -58,6 +60,15 @@ def replay(
                         failed += 1
                         tell(f"{playing[done]}: {type(error).__name__}: {error}")
     return failed
+
+
+def other_version(kubectl: str) -> str:
+    """Return the version of a kubectl that is not the recording's, "" for one that is."""
+    done = subprocess.run(
+        [kubectl, "version", "--client"], capture_output=True, text=True, check=False
+    )
+    found = re.search(r"v?(\d+\.\d+)\S*", done.stdout)
+    return "" if found and found[1] == _KUBECTL else found[0] if found else "of no version"
 
 
 def play(scenario: Tree, kubectl: str) -> Tree:
