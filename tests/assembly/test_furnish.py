@@ -6,7 +6,7 @@ import pytest
 from tests.apiserver.api import Api
 
 from windtunnel.apiserver import LocalClient
-from windtunnel.assembly.furnish import provide_account
+from windtunnel.assembly.furnish import provide_account, provide_runtime_classes
 from windtunnel.machinery.tree import Key
 
 
@@ -25,3 +25,14 @@ def test_the_account_is_there_once_where_the_controllers_are_ours(
 
     assert (client.get("serviceaccounts", Key("default", "default")) is not None) == bool(accounts)
     assert len(client.list("serviceaccounts")) == accounts
+
+
+def test_a_node_brings_its_runtime_classes_once() -> None:
+    client = Virtual().client("user")
+
+    provide_runtime_classes(client)
+    provide_runtime_classes(client)
+
+    classes = client.list("runtimeclasses.node.k8s.io")
+    assert len(classes) == 10
+    assert {each["metadata"]["name"] for each in classes} == {each["handler"] for each in classes}

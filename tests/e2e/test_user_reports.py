@@ -21,9 +21,20 @@ NO_VICTIMS = "{0} No preemption victims found for incoming pod."
 class Lab:
     """Nodes by number of GPUs, and pods that ask for some."""
 
-    def __init__(self, scheduler: Configuration | None = None, **gpus: int) -> None:
-        pools = [PoolOrder(name=name, gpus=count) for name, count in gpus.items()]
-        self.cluster = Virtual(settings=PartSettings(scheduler=scheduler), pools=pools)
+    def __init__(
+        self,
+        scheduler: Configuration | None = None,
+        plugins: frozenset[str] | None = None,
+        **gpus: int,
+    ) -> None:
+        taint = (GPU, "present", "NoSchedule")
+        taints = () if plugins is None else (taint,)
+        pools = [PoolOrder(name=name, gpus=count, taints=taints) for name, count in gpus.items()]
+        self.cluster = Virtual(
+            settings=PartSettings(scheduler=scheduler),
+            pools=pools,
+            admission_plugins=plugins or frozenset(),
+        )
         self.client = self.cluster.client("user")
         self.cluster.run(2)
 
@@ -78,6 +89,26 @@ def test_never_fits_and_all_are_busy_end_differently() -> None:
     assert lab.why("big") == insufficient(3, NOT_HELPFUL)
     assert lab.why("late") == insufficient(3, NO_VICTIMS)
     assert lab.events("late", "FailedScheduling") == [lab.why("late")]
+
+
+UNTOLERATED = (
+    "0/3 nodes are available: 3 node(s) had untolerated taint(s). no new claims to deallocate, "
+    f"preemption: 0/3 nodes are available: {NOT_HELPFUL.format(3)}"
+)
+
+
+@pytest.mark.parametrize("switched_on", [True, False])
+def test_gpu_pods_tolerate_the_taint_of_gpu_nodes_where_the_plugin_is_on(switched_on: bool) -> None:
+    plugins = frozenset({"ExtendedResourceToleration"}) if switched_on else frozenset[str]()
+    lab = Lab(plugins=plugins, n1=1, n2=1, n3=1)
+    lab.pod("cpu1")
+    lab.pod("g1", 1)
+
+    toleration = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
+    assert lab.why("cpu1") == UNTOLERATED
+    assert (toleration in lab.get("g1")["spec"]["tolerations"]) is switched_on
+    assert bool(lab.where("g1")) is switched_on
+    assert switched_on or lab.why("g1") == UNTOLERATED
 
 
 PACKING: dict[str, tuple[str, list[str]]] = {

@@ -86,7 +86,7 @@ class Core:
             signer: Signs service-account tokens; None: with a fresh key.
             tokens: Static bearer tokens.
             service_range: From which services get their addresses.
-            admission_plugins: Which of ``admission.panel.OPTIONAL`` are on.
+            admission_plugins: Names of those that are on though the real server has them off.
             rules: Makes the admission rules of other rooms; the core it is handed cannot be
                 asked anything yet.
             mint: Makes uids and random ends of names; None: as a live cluster does.

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from windtunnel.assembly.settings import (
+        ADMISSION_PLUGINS,
         COMPACT_PATH,
         PARTS,
         WITHOUT_EFFECT,
@@ -23,9 +24,18 @@ if TYPE_CHECKING:
     )
     from windtunnel.assembly.start import start
 
-__all__ = ["COMPACT_PATH", "PARTS", "WITHOUT_EFFECT", "Settings", "parse_flag", "start"]
+__all__ = [
+    "ADMISSION_PLUGINS",
+    "COMPACT_PATH",
+    "PARTS",
+    "WITHOUT_EFFECT",
+    "Settings",
+    "parse_flag",
+    "start",
+]
 
 _HOMES: Final = {
+    "ADMISSION_PLUGINS": "settings",
     "COMPACT_PATH": "settings",
     "PARTS": "settings",
     "Settings": "settings",

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 from windtunnel.apiserver import Core, LocalClient, Signer
 from windtunnel.apiserver.edge import Certificates, Server
 from windtunnel.assembly.drive import Drive
-from windtunnel.assembly.furnish import provide_account
+from windtunnel.assembly.furnish import provide_account, provide_runtime_classes
 from windtunnel.assembly.settings import SERVICE_RANGE, Settings
 from windtunnel.client import kubeconfig
 from windtunnel.client.connection import Connection
@@ -71,6 +71,7 @@ class Cluster:
             tokens=tokens,
             signer=Signer.load(keyring.accounts_key.read_bytes()),
             service_range=SERVICE_RANGE,
+            admission_plugins=settings.admission_plugins,
         )
         self._parts: list[Part] = []
         """What runs beside the API, in the order in which it was started."""
@@ -164,6 +165,8 @@ class Cluster:
             added = provide_pool(client, order)
             self._log.info("cluster", "pool", pool=order.name, nodes_added=added)
         provide_account(client, self._settings.without)
+        if self._settings.has_kubelet:
+            provide_runtime_classes(client)
 
     def _introduce(self, folder: Folder, url: str, ready: Ready, held: ExitStack) -> None:
         """Tell everyone where the cluster is: its folder, the user's kubeconfig, the log."""

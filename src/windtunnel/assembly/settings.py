@@ -19,6 +19,9 @@ PARTS: Final = ("scheduler", "controllers", "nodes", "kubelet")
 ``nodes`` are all nodes, played ones and the kubelet's.
 """
 
+ADMISSION_PLUGINS: Final = frozenset({"ExtendedResourceToleration"})
+"""What ``admission_plugins`` may switch on; off by default in the real server, too."""
+
 PREFERRED_PORT: Final = 6443
 """Taken when it is free and no port was asked for; source: kubeadm's default."""
 
@@ -57,6 +60,7 @@ class Settings:
     ephemeral: bool = False
     """Keep everything in memory only."""
     without: frozenset[str] = frozenset()
+    admission_plugins: frozenset[str] = frozenset()
     operator: bool = True
     """Install the fake GPU operator's release when the cluster is new."""
     token_file: Path | None = None
@@ -76,6 +80,12 @@ class Settings:
         strangers = sorted(self.without - set(PARTS))
         if strangers:
             raise UsageError(f"there is no part {strangers[0]}; --without knows {', '.join(PARTS)}")
+        unknown = sorted(self.admission_plugins - ADMISSION_PLUGINS)
+        if unknown:
+            raise UsageError(
+                f"admission plugin {unknown[0]} cannot be switched on; "
+                f"{', '.join(sorted(ADMISSION_PLUGINS))} can"
+            )
         if self.port is not None and not 0 <= self.port <= 65535:
             raise UsageError(f"port {self.port} is not between 0 (any free one) and 65535")
         names = [pool.name for pool in self.pools]

@@ -8,6 +8,7 @@ the same calls make the same bytes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final
 
@@ -36,6 +37,7 @@ class Virtual:
         settings: PartSettings | None = None,
         *,
         pools: Sequence[PoolOrder] = (),
+        admission_plugins: AbstractSet[str] = frozenset(),
         start: float = START,
     ) -> None:
         """Make the cluster and start its parts; the first steps are played by ``run``.
@@ -44,6 +46,7 @@ class Virtual:
             seed: From which everything comes that is drawn by lot or minted.
             settings: Which parts there are, and how they are set; no host is ``HOST``.
             pools: Nodes that are there from the start.
+            admission_plugins: Those that are on though they are off by default.
             start: The time at which it begins, in seconds since the epoch.
         """
         chance = Chance(seed)
@@ -53,7 +56,11 @@ class Virtual:
         self.loop = Loop(self.clock, self._failed)
         self.store = Store(MemoryBackend(), self.clock)
         self.core = Core(
-            self.store, Catalogue(builtin_kinds()), self.clock, mint=seeded_mint(chance)
+            self.store,
+            Catalogue(builtin_kinds()),
+            self.clock,
+            mint=seeded_mint(chance),
+            admission_plugins=admission_plugins,
         )
         settings = settings or PartSettings()
         client = self.client("windtunnel")

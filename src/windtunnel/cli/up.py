@@ -8,7 +8,14 @@ from pathlib import Path
 
 import click
 
-from windtunnel.assembly import PARTS, WITHOUT_EFFECT, Settings, parse_flag, start
+from windtunnel.assembly import (
+    ADMISSION_PLUGINS,
+    PARTS,
+    WITHOUT_EFFECT,
+    Settings,
+    parse_flag,
+    start,
+)
 from windtunnel.cli import options
 from windtunnel.cli.root import INTERRUPTED
 from windtunnel.client.kubeconfig import default_path
@@ -53,6 +60,19 @@ from windtunnel.nodes import parse_order
     help=f"Leave parts out, for the real ones to take their place: {','.join(PARTS)}.",
 )
 @click.option(
+    "--no-operator",
+    is_flag=True,
+    help="Do not install the fake GPU operator; `helm install` may, later.",
+)
+@click.option(
+    "--enable-admission-plugins",
+    "plugins",
+    multiple=True,
+    metavar="NAMES",
+    help="Admission plugins of kube-apiserver that are off by default: "
+    f"{','.join(sorted(ADMISSION_PLUGINS))}.",
+)
+@click.option(
     "--scheduler-config",
     type=options.PATH,
     metavar="F",
@@ -88,6 +108,8 @@ def command(
     kubeconfig: Path | None,
     orders: tuple[str, ...],
     without: tuple[str, ...],
+    no_operator: bool,
+    plugins: tuple[str, ...],
     scheduler_config: Path | None,
     token_auth_file: Path | None,
     controller_args: tuple[str, ...],
@@ -103,7 +125,9 @@ def command(
         port=port,
         data_dir=data_dir,
         ephemeral=ephemeral,
-        without=frozenset(part.strip() for text in without for part in text.split(",") if part),
+        without=_words(without),
+        operator=not no_operator,
+        admission_plugins=_words(plugins),
         token_file=token_auth_file,
         scheduler_file=scheduler_config,
         pools=tuple(parse_order(text) for text in orders),
@@ -139,6 +163,10 @@ def _controller_flags(texts: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
             click.echo(f"Flag {flag[1]} changes nothing: {WITHOUT_EFFECT[flag[1]]}.", err=True)
         else:
             yield flag
+
+
+def _words(lists: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(word.strip() for text in lists for word in text.split(",") if word)
 
 
 def _welcome(folder: Folder, process: Process) -> str:

@@ -32,9 +32,6 @@ from windtunnel.store import Store
 
 _NONE: Final = Panel()
 
-OPTIONAL: Final = frozenset({"ExtendedResourceToleration"})
-"""Admission plugins that are off unless asked for, as in the real server."""
-
 
 def builtin_panel(
     store: Store,
@@ -48,8 +45,8 @@ def builtin_panel(
 ) -> Panel:
     """Return the rules of a cluster.
 
-    ``optional`` are those of ``OPTIONAL`` that are on; ``others`` come after all built-in ones, but
-    before webhooks and quota.
+    ``optional`` are the plugins that are on though they are off by default; ``others`` come after
+    all built-in ones, but before webhooks and quota.
     """
     limits, priority, classes = LimitRanger(store), Priority(store), RuntimeClass(store)
     webhooks = Webhooks(store, mint)
