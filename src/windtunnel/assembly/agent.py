@@ -152,7 +152,10 @@ def run(name: str, arguments: Sequence[str], environment: Mapping[str, str] | No
 
 
 def _live(
-    make: Callable[[Berth], AgentPart], name: str, arguments: Sequence[str], settings: Mapping[str, str]
+    make: Callable[[Berth], AgentPart],
+    name: str,
+    arguments: Sequence[str],
+    settings: Mapping[str, str],
 ) -> int:
     clock = WallClock()
     log = Log(_write, lambda: micro_time_text(clock.now()))

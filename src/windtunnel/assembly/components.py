@@ -27,6 +27,20 @@ def _kwok_device_plugin(berth: Berth) -> AgentPart:
     return KwokDevicePlugin(berth.client(COMPONENT), berth.loop, settings)
 
 
+def _kwok_dra_plugin(berth: Berth) -> AgentPart:
+    from windtunnel.gpu.kwok_dra_plugin import COMPONENT, KwokDraPlugin, read_settings
+
+    settings = read_settings(berth.environment)
+    return KwokDraPlugin(berth.client(COMPONENT), berth.loop, settings)
+
+
+def _mig_faker(berth: Berth) -> AgentPart:
+    from windtunnel.gpu.mig_faker import COMPONENT, MigFaker, read_settings
+
+    settings = read_settings(berth.environment)
+    return MigFaker(berth.client(COMPONENT), berth.loop, settings)
+
+
 def _topology_server(berth: Berth) -> AgentPart:
     from windtunnel.gpu.topology_server import TopologyServer, read_settings
 
@@ -61,10 +75,21 @@ def _nvidia_smi(arguments: Sequence[str], _: Mapping[str, str]) -> int:
     run(arguments)
 
 
+def _kubelet(berth: Berth) -> AgentPart:
+    from windtunnel.assembly.node import NodeProcess, read_order
+    from windtunnel.client import incluster
+
+    order = read_order(berth.arguments, berth.environment)
+    return NodeProcess(incluster.connect(berth.environment), berth.loop, order)
+
+
 PARTS: Final[dict[str, Callable[[Berth], AgentPart]]] = {
+    "kubelet": _kubelet,
     "status-updater": _status_updater,
     "kwok-gpu-device-plugin": _kwok_device_plugin,
+    "kwok-dra-plugin": _kwok_dra_plugin,
     "topology-server": _topology_server,
+    "mig-faker": _mig_faker,
     "device-plugin": _device_plugin,
     "status-exporter": _status_exporter,
     "status-exporter-kwok": _status_exporter_kwok,

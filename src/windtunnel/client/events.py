@@ -14,6 +14,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
+from zlib import crc32
 
 from windtunnel.client.protocol import Client
 from windtunnel.errors import ClusterError
@@ -100,7 +101,8 @@ class Recorder:
         self._written: OrderedDict[Any, _Written] = OrderedDict()
         self._buckets: OrderedDict[Subject, _Bucket] = OrderedDict()
         self._line: Line[_Note] = Line(loop, component, self._write_all, at_once=AT_ONCE)
-        self._serial = 0
+        # Two components that record about one object at one moment must not make one name.
+        self._serial = crc32(component.encode())
 
     def normal(self, subject: Subject, reason: str, message: str) -> None:
         """Record that something happened as it should."""

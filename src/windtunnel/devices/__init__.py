@@ -8,13 +8,13 @@ from windtunnel.devices.cluster_topology import (
     MOCK,
     TOPOLOGY_KEY,
     ClusterTopology,
-    Pool,
+    DeclaredPool,
     parse_cluster_topology,
     parse_pools,
     resolve,
     topology_text,
 )
-from windtunnel.devices.documents import load_yaml
+from windtunnel.devices.documents import load_yaml, sorted_yaml
 from windtunnel.devices.ledger import Ledger, NodeAccount, limit_of, take_ledger
 from windtunnel.devices.mig import instance_id
 from windtunnel.devices.node_topology import (
@@ -82,6 +82,7 @@ __all__ = [
     "WORKLOAD_KIND",
     "AllocatedBy",
     "ClusterTopology",
+    "DeclaredPool",
     "Distances",
     "GpuModel",
     "GpuPool",
@@ -93,7 +94,6 @@ __all__ = [
     "Numa",
     "OtherDevice",
     "PodUsage",
-    "Pool",
     "Span",
     "TopologyGpu",
     "config_map_name",
@@ -119,6 +119,7 @@ __all__ = [
     "profile_config_map_name",
     "profile_of_config_map",
     "resolve",
+    "sorted_yaml",
     "split_gpus",
     "take_ledger",
     "topology_text",

@@ -57,7 +57,7 @@ class _Document(msgspec.Struct, frozen=True, rename="camel"):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pool:
+class DeclaredPool:
     """What the nodes of one pool have, before its profile is known."""
 
     backend: str = ""
@@ -74,7 +74,7 @@ class Pool:
 class ClusterTopology:
     """One document of pools."""
 
-    pools: dict[str, Pool] | None = None
+    pools: dict[str, DeclaredPool] | None = None
     """None where the document has no such field."""
     label_key: str = ""
     """The node label that names a node's pool."""
@@ -133,7 +133,7 @@ def parse_pools(config_map: Tree) -> dict[str, GpuPool]:
     return {name: pool.legacy for name, pool in pools.items()}
 
 
-def resolve(pool: Pool, profile: Callable[[str], Tree]) -> GpuShape:
+def resolve(pool: DeclaredPool, profile: Callable[[str], Tree]) -> GpuShape:
     """Return what GPUs the nodes of a pool have.
 
     Args:
@@ -156,7 +156,7 @@ def resolve(pool: Pool, profile: Callable[[str], Tree]) -> GpuShape:
     return shape
 
 
-def _pool(name: str, block: Any, *, newer: bool | None) -> Pool:
+def _pool(name: str, block: Any, *, newer: bool | None) -> DeclaredPool:
     """Read one pool, in the form it is written in where ``newer`` does not say which."""
     what = f"pool {name}"
     if not isinstance(block, dict):
@@ -174,15 +174,15 @@ def _pool(name: str, block: Any, *, newer: bool | None) -> Pool:
         other_devices=read.other_devices,
     )
     if newer is False or (newer is None and "gpu" not in block):
-        return Pool(
+        return DeclaredPool(
             overrides=_overrides(legacy),
-            other_devices=read.other_devices,
+            other_devices=tuple(sorted(read.other_devices, key=lambda device: device.name)),
             numa=read.numa if newer is None else None,
             legacy=legacy,
         )
     gpu = read.gpu or _GpuBlock()
     amounts = {name: amount for entry in read.resources for name, amount in entry.items()}
-    return Pool(
+    return DeclaredPool(
         backend=gpu.backend,
         profile=gpu.profile,
         # As it stands: a null in it wipes out what the profile says.

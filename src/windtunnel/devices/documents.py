@@ -1,13 +1,20 @@
-"""Reading YAML documents that people write: one loader, and one way to say what is wrong."""
+"""YAML as people write it and as Go prints it: one loader, one way to quote."""
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
 from typing import Any, Final
 
 import yaml
 from yaml.scanner import ScannerError
 
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_NUMBER: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9][0-9_]*\.?[0-9]*)([eE][-+]?[0-9]+)?")
+_DASHED: Final = re.compile(r"[A-Za-z0-9]+(-[A-Za-z0-9]+){3,}")
+"""Ids: too many dashes for a number or a date."""
+_ENDLESS: Final = 1 << 30
 
 
 def load_yaml(text: str) -> Any:
@@ -39,3 +46,50 @@ def without_nulls(tree: Any) -> Any:
     if isinstance(tree, list):
         return [without_nulls(item) for item in tree if item is not None]
     return tree
+
+
+@lru_cache(maxsize=8192)
+def scalar(text: str) -> str:
+    """Write a text plainly where it reads back as itself, else in the quotes of Go's YAML."""
+    if _DASHED.fullmatch(text):
+        return text
+    style = '"' if not text.isprintable() or _reads_as_another_type(text) else None
+    emitted = yaml.dump(
+        text, Dumper=yaml.SafeDumper, default_style=style, allow_unicode=True, width=_ENDLESS
+    )
+    return str(emitted).removesuffix("\n").removesuffix("\n...")
+
+
+class _Sorted(yaml.SafeDumper):
+    """Prints a tree as Go does: keys in order, and double quotes where a text needs some."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _represent(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = '"' if not text.isprintable() or _reads_as_another_type(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style)
+
+
+_Sorted.add_representer(str, _represent)
+
+
+def sorted_yaml(tree: Any) -> str:
+    """Print a tree as Go prints what it has read from JSON."""
+    text = yaml.dump(
+        tree, Dumper=_Sorted, default_flow_style=False, allow_unicode=True, width=_ENDLESS
+    )
+    return str(text)
+
+
+def _reads_as_another_type(text: str) -> bool:
+    """Say whether a reader would take the plain text for a number, a date, a truth or nothing."""
+    if text in ("", "~") or text.lower() == "null":
+        return True
+    try:
+        if _NUMBER.fullmatch(text):
+            return True
+        return not isinstance(load_yaml(text), str | dict | list | None)
+    except ValueError:
+        return False  # no plain scalar at all: the emitter puts it into quotes

@@ -9,23 +9,16 @@ Source: fake-gpu-operator 0.2, ConfigMap ``topology-<node>``.
 
 from __future__ import annotations
 
-import re
 import uuid
-from functools import lru_cache
 from typing import Final
 
 import msgspec
-import yaml
 
-from windtunnel.devices.documents import load_yaml, without_nulls
+from windtunnel.devices.documents import load_yaml, scalar, without_nulls
 from windtunnel.devices.pools import OtherDevice
 
 NODE_TOPOLOGY_LABEL: Final = "node-topology"
 NODE_NAME_LABEL: Final = "node-name"
-_NUMBER: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9][0-9_]*\.?[0-9]*)([eE][-+]?[0-9]+)?")
-_DASHED: Final = re.compile(r"[A-Za-z0-9]+(-[A-Za-z0-9]+){3,}")
-"""Ids: too many dashes for a number or a date."""
-_ENDLESS: Final = 1 << 30
 _NAMESPACE: Final = uuid.UUID(int=0)
 
 
@@ -123,20 +116,20 @@ def node_topology_text(topology: NodeTopology) -> str:
     """Write a node's document, byte for byte as the original does."""
     lines = [
         f"gpuMemory: {topology.gpu_memory}",
-        f"gpuProduct: {_scalar(topology.gpu_product)}",
+        f"gpuProduct: {scalar(topology.gpu_product)}",
     ]
     if topology.driver_version:
-        lines.append(f"driverVersion: {_scalar(topology.driver_version)}")
+        lines.append(f"driverVersion: {scalar(topology.driver_version)}")
     if topology.cuda_version:
-        lines.append(f"cudaVersion: {_scalar(topology.cuda_version)}")
+        lines.append(f"cudaVersion: {scalar(topology.cuda_version)}")
     lines.append("gpus:" if topology.gpus else "gpus: []")
     for gpu in topology.gpus:
         _write_gpu(lines, gpu)
-    lines.append(f"migStrategy: {_scalar(topology.mig_strategy)}")
+    lines.append(f"migStrategy: {scalar(topology.mig_strategy)}")
     if topology.other_devices:
         lines.append("otherDevices:")
         for device in topology.other_devices:
-            lines.append(f"    - name: {_scalar(device.name)}")
+            lines.append(f"    - name: {scalar(device.name)}")
             lines.append(f"      count: {device.count}")
     return "\n".join(lines) + "\n"
 
@@ -144,18 +137,18 @@ def node_topology_text(topology: NodeTopology) -> str:
 def _write_gpu(lines: list[str], gpu: TopologyGpu) -> None:
     owner, usage = gpu.status.allocated_by, gpu.status.pod_gpu_usage_status
     lines += (
-        f"    - id: {_scalar(gpu.id)}",
+        f"    - id: {scalar(gpu.id)}",
         "      status:",
         "        allocatedBy:",
-        f"            namespace: {_scalar(owner.namespace)}",
-        f"            pod: {_scalar(owner.pod)}",
-        f"            container: {_scalar(owner.container)}",
+        f"            namespace: {scalar(owner.namespace)}",
+        f"            pod: {scalar(owner.pod)}",
+        f"            container: {scalar(owner.container)}",
         "        podGpuUsageStatus:" if usage else "        podGpuUsageStatus: {}",
     )
     for uid in sorted(usage):
         pod = usage[uid]
         lines += (
-            f"            {_scalar(uid)}:",
+            f"            {scalar(uid)}:",
             "                utilization:",
             f"                    min: {pod.utilization.min}",
             f"                    max: {pod.utilization.max}",
@@ -163,28 +156,4 @@ def _write_gpu(lines: list[str], gpu: TopologyGpu) -> None:
             f"                useKnativeUtilization: {str(pod.use_knative_utilization).lower()}",
         )
     if gpu.fault:
-        lines.append(f"      fault: {_scalar(gpu.fault)}")
-
-
-@lru_cache(maxsize=8192)
-def _scalar(text: str) -> str:
-    """Write a text plainly where it reads back as itself, else in the quotes of Go's YAML."""
-    if _DASHED.fullmatch(text):
-        return text
-    style = '"' if not text.isprintable() or _reads_as_another_type(text) else None
-    emitted = yaml.dump(
-        text, Dumper=yaml.SafeDumper, default_style=style, allow_unicode=True, width=_ENDLESS
-    )
-    return str(emitted).removesuffix("\n").removesuffix("\n...")
-
-
-def _reads_as_another_type(text: str) -> bool:
-    """Say whether a reader would take the plain text for a number, a date, a truth or nothing."""
-    if text in ("", "~") or text.lower() == "null":
-        return True
-    try:
-        if _NUMBER.fullmatch(text):
-            return True
-        return not isinstance(load_yaml(text), str | dict | list | None)
-    except ValueError:
-        return False  # no plain scalar at all: the emitter puts it into quotes
+        lines.append(f"      fault: {scalar(gpu.fault)}")

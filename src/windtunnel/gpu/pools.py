@@ -13,11 +13,11 @@ from typing import Final
 from windtunnel.devices import (
     PROFILE_KEY,
     ClusterTopology,
+    DeclaredPool,
     GpuPool,
     GpuShape,
     NodeTopology,
     OtherDevice,
-    Pool,
     TopologyGpu,
     gpu_id,
     load_yaml,
@@ -149,9 +149,9 @@ class Pools:
                 )
         raise ValueError(f"nodepool {pool} not found in cluster topology")
 
-    def pools(self) -> dict[str, Pool]:
+    def pools(self) -> dict[str, DeclaredPool]:
         """Return every pool by name."""
-        found: dict[str, Pool] = {}
+        found: dict[str, DeclaredPool] = {}
         for document in self._in_order():
             found = {**(document.pools or {}), **found}
         return found

@@ -16,30 +16,15 @@ import msgspec
 
 from windtunnel.client import Change, Client
 from windtunnel.client.cache import Cache
-from windtunnel.devices import (
-    NODE_NAME_LABEL,
-    PLAYED,
-    TOPOLOGY_KEY,
-    parse_cluster_topology,
-    parse_node_topology,
-)
+from windtunnel.devices import TOPOLOGY_KEY, parse_cluster_topology
 from windtunnel.errors import DataError
 from windtunnel.gpu.kwok_device_plugin.settings import Settings
+from windtunnel.gpu.played_documents import PlayedDocuments
 from windtunnel.kernel import DONE, Loop, Result, Worker
 from windtunnel.machinery.errors import NotFound
 from windtunnel.machinery.tree import Key, dig
 
 COMPONENT: Final = "kwok-gpu-device-plugin"
-
-
-class _Metadata(msgspec.Struct):
-    labels: dict[str, str] | None = None
-    annotations: dict[str, str] | None = None
-
-
-class _DocumentView(msgspec.Struct):
-    metadata: _Metadata
-    data: dict[str, str] | None = None
 
 
 class _NodeMetadata(msgspec.Struct):
@@ -56,9 +41,6 @@ class Offer(msgspec.Struct):
 
     metadata: _NodeMetadata = msgspec.field(default_factory=_NodeMetadata)
     status: _NodeStatus = msgspec.field(default_factory=_NodeStatus)
-
-
-_decoder = msgspec.json.Decoder(_DocumentView)
 
 
 def lacking(offer: Offer, due: dict[str, str], gone: set[str]) -> dict[str, str | None]:
@@ -81,7 +63,7 @@ class KwokDevicePlugin:
     def __init__(self, client: Client, loop: Loop, settings: Settings | None = None) -> None:
         self._client, self._settings = client, settings or Settings()
         self._queue = Worker(loop, self).queue
-        self._report = loop.report
+        self._documents = PlayedDocuments(lambda key, error: loop.report(COMPONENT, key, error))
         self._due: dict[str, dict[str, str]] = {}
         """By node: what its document says."""
         self._gone: dict[str, set[str]] = {}
@@ -132,20 +114,14 @@ class KwokDevicePlugin:
         return DONE
 
     def _document_changed(self, change: Change) -> None:
-        if change.type == "SYNCED":
+        node = "" if change.type == "SYNCED" else self._documents.take(change)
+        if not node:
             return
-        view = _decoder.decode(change.body)
-        node = (view.metadata.labels or {}).get(NODE_NAME_LABEL)
-        if not node or (view.metadata.annotations or {}).get(PLAYED) != "fake":
+        topology = self._documents.get(node)
+        if topology is None:
+            self._due.pop(node, None)  # the node keeps what it has, as on the original
             return
-        if change.type == "DELETED":
-            self._due.pop(node, None)
-            return
-        try:
-            due = parse_node_topology((view.data or {}).get(TOPOLOGY_KEY, "")).capacity()
-        except ValueError as error:
-            self._report(COMPONENT, change.key, error)  # what it said before holds
-            return
+        due = topology.capacity()
         before = self._due.get(node)
         if due != before:
             if before is not None:

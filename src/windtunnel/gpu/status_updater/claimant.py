@@ -71,7 +71,7 @@ class _Status(msgspec.Struct, rename="camel"):
     resource_claim_statuses: list[_ClaimName] | None = None
 
 
-class PodView(msgspec.Struct):
+class AskingPod(msgspec.Struct):
     """What the account looks at in a pod."""
 
     metadata: _Metadata = msgspec.field(default_factory=_Metadata)
@@ -106,7 +106,7 @@ class Claimant:
     """Names the PodGroup that says what sort of workload it is, where the pod does not."""
 
 
-def claimant_of(pod: PodView, reservation_namespace: str) -> Claimant | None:
+def claimant_of(pod: AskingPod, reservation_namespace: str) -> Claimant | None:
     """Return what a pod asks of GPUs; None where it asks nothing, or holds nothing any more."""
     meta, spec, status = pod.metadata, pod.spec, pod.status
     if not spec.node_name or status.phase in _FINISHED:

@@ -32,9 +32,11 @@ from windtunnel.devices import (
 from windtunnel.errors import DataError
 from windtunnel.gpu.pools import Hardware, Pools
 from windtunnel.gpu.status_updater.accounting import Account, account
-from windtunnel.gpu.status_updater.claimant import RESERVED_GPU, Claimant, PodView, claimant_of
+from windtunnel.gpu.status_updater.claimant import RESERVED_GPU, AskingPod, Claimant, claimant_of
 from windtunnel.gpu.status_updater.claims import Claims
+from windtunnel.gpu.status_updater.mock_backend import MockBackend
 from windtunnel.gpu.status_updater.node_documents import MANAGER, NodeDocument, NodeDocuments
+from windtunnel.gpu.status_updater.runai_rule import RunaiRule
 from windtunnel.gpu.status_updater.settings import Settings
 from windtunnel.gpu.status_updater.workloads import Workloads
 from windtunnel.kernel import DONE, Loop, Result, Worker
@@ -48,6 +50,11 @@ _GATHER_SECONDS: Final = 0.03
 """Pods come in bursts; what comes within this time costs a node one write."""
 _FINAL_REFUSALS: Final = frozenset({400, 403, 413, 422})
 """Asking again would not help."""
+
+_LONGEST_TEXT: Final = (1 << 20) - len(TOPOLOGY_KEY)
+"""Source: the API's limit for what a ConfigMap holds."""
+_LONGEST_WORDS: Final = 1024
+"""Source: the API's limit for the message of an Event."""
 
 _EXPORTER_LABEL: Final = "nvidia.com/gpu.deploy.dcgm-exporter"
 DEPLOY_LABELS: Final = (
@@ -65,7 +72,7 @@ class _Metadata(msgspec.Struct, rename="camel"):
     annotations: dict[str, str] = {}
 
 
-class NodeFacts(msgspec.Struct):
+class MemberNode(msgspec.Struct):
     """What the status updater looks at in a node."""
 
     metadata: _Metadata = msgspec.field(default_factory=_Metadata)
@@ -83,8 +90,8 @@ class StatusUpdater:
         self._events = Recorder(client, loop, COMPONENT)
         self.pools = Pools(self.settings.topology_name)
         self._documents = NodeDocuments(self.settings.topology_name)
-        self._nodes: Cache[NodeFacts] = Cache(client, "nodes", NodeFacts)
-        self._pod_decoder = msgspec.json.Decoder(PodView)
+        self._nodes: Cache[MemberNode] = Cache(client, "nodes", MemberNode)
+        self._pod_decoder = msgspec.json.Decoder(AskingPod)
         self._claimants: dict[Key, Claimant] = {}
         self._by_node: dict[str, dict[Key, Claimant]] = {}
         self._claims, self._workloads = Claims(), Workloads(client)
@@ -97,7 +104,8 @@ class StatusUpdater:
         """By node: the flaws of which an Event tells already."""
         self._owed: set[str] = set()
         """Nodes that are to have a document, by the ways of the original: only those that came."""
-        self._when_pools_change: list[Callable[[], None]] = []
+        self._mocks = MockBackend(client, loop, self.settings, lambda: self.pools)
+        self._rule = RunaiRule(client, loop, self.settings.runai_seconds)
 
     def start(self) -> None:
         """Begin to watch.
@@ -118,16 +126,16 @@ class StatusUpdater:
             self._watch(_CLAIMS, self._claim_changed)
         except NotFound:
             self._one_known()  # a cluster without claims
+        if self.settings.runai_seconds:
+            self._rule.look()
 
     def stop(self) -> None:
         """Watch nothing any more."""
         for stop in self._stops:
             stop()
         self._stops.clear()
-
-    def when_pools_change(self, call: Callable[[], None]) -> None:
-        """Call whenever the pools or their profiles may be others."""
-        self._when_pools_change.append(call)
+        self._mocks.stop()
+        self._rule.stop()
 
     def reconcile(self, key: str) -> Result:
         """Bring one node's document, labels and reservations in line."""
@@ -187,7 +195,7 @@ class StatusUpdater:
     def _keep(
         self,
         key: str,
-        node: NodeFacts,
+        node: MemberNode,
         topology: NodeTopology,
         document: NodeDocument | None,
         said: set[tuple[Subject, str]],
@@ -203,20 +211,25 @@ class StatusUpdater:
         for flaw in found.flaws:
             pod = Subject("Pod", flaw.pod.name, flaw.pod.namespace, flaw.uid)
             self._tell(key, said, pod, flaw.reason, flaw.message)
+        refused = ""
         try:
             self._write(key, node, found, document)
             self._reserve(found)
+        except ValueError as error:
+            refused = str(error)
         except ApiError as error:
             if error.code not in _FINAL_REFUSALS:
                 raise
+            refused = error.message
+        if refused:
             subject = Subject("Node", key, uid=node.metadata.uid)
-            words = f"the document of node {key} is refused: {error.message}"
-            self._tell(key, said, subject, "TopologyRefused", words[:1024])
+            words = f"the document of node {key} is refused: {refused}"
+            self._tell(key, said, subject, "TopologyRefused", words[:_LONGEST_WORDS])
             return
         self._label(key, node)
 
     def _write(
-        self, key: str, node: NodeFacts, found: Account, document: NodeDocument | None
+        self, key: str, node: MemberNode, found: Account, document: NodeDocument | None
     ) -> None:
         if (
             document is not None
@@ -226,6 +239,9 @@ class StatusUpdater:
         ):
             return
         text = node_topology_text(found.topology)
+        if len(text) > _LONGEST_TEXT:
+            count = len(found.topology.gpus)
+            raise ValueError(f"{count} GPUs make it longer than a ConfigMap may be")
         tree = self._config_map(key, text)
         if document is None:
             if PLAYED in node.metadata.annotations:
@@ -262,7 +278,7 @@ class StatusUpdater:
             with suppress(NotFound):  # its end is on the way here
                 self._client.patch("pods", pod, {"metadata": {"annotations": {RESERVED_GPU: gpu}}})
 
-    def _label(self, key: str, node: NodeFacts) -> None:
+    def _label(self, key: str, node: MemberNode) -> None:
         """Say on the node what is to run there; a played node runs nothing, but is exported."""
         if not self.settings.labels_nodes:
             return
@@ -271,7 +287,7 @@ class StatusUpdater:
         missing = {name: "true" for name in due if node.metadata.labels.get(name) != "true"}
         self._patch_labels(key, missing)
 
-    def _leave(self, key: str, node: NodeFacts | None) -> None:
+    def _leave(self, key: str, node: MemberNode | None) -> None:
         """Take back what was given to a node that is in no pool; one that never was is not ours."""
         document = self._documents.get(key)
         if document is None and key not in self._hardware:
@@ -341,8 +357,7 @@ class StatusUpdater:
         names = [key.name for key, _ in self._nodes.entries()]
         for name in dict.fromkeys([*names, *self._documents.nodes()]):
             self._visit(name)
-        for call in self._when_pools_change:
-            call()
+        self._mocks.look()
 
     def _visit(self, node: str, *, gather: bool = False) -> None:
         """Put a node in line; before everything is known nothing is decided."""
@@ -372,7 +387,7 @@ class StatusUpdater:
         if not self._unknown:
             self._visit_all()
 
-    def _node_changed(self, key: Key, before: NodeFacts | None, after: NodeFacts | None) -> None:
+    def _node_changed(self, key: Key, before: MemberNode | None, after: MemberNode | None) -> None:
         if before != after:
             label_key = self.pools.cluster.label_key
             if after is not None and (before is None or label_key not in before.metadata.labels):

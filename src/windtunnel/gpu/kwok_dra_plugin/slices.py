@@ -1,0 +1,62 @@
+"""The slices of devices that a node's document comes to.
+
+Source: fake-gpu-operator 0.2; that more GPUs than a slice may hold go
+into several is ours.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from windtunnel.devices import NodeTopology, TopologyGpu
+from windtunnel.machinery.tree import Tree
+
+DRIVER: Final = "gpu.nvidia.com"
+_MOST: Final = 128
+"""Devices that the API takes in one slice."""
+_UNITS: Final = ("Mi", "Gi", "Ti", "Pi")
+
+
+def slice_name(node: str, number: int = 0) -> str:
+    """Return the name of a node's slice."""
+    return f"kwok-{node}-gpu" + (f"-{number}" if number else "")
+
+
+def slices_of(node: str, topology: NodeTopology) -> dict[str, Tree]:
+    """Return the spec of every slice of a node by name; a node without GPUs has an empty one."""
+    devices = [_device(gpu, topology) for gpu in topology.gpus if gpu.id]
+    parts = [devices[first : first + _MOST] for first in range(0, len(devices), _MOST)] or [[]]
+    pool = {"name": node, "generation": 0, "resourceSliceCount": len(parts)}
+    return {
+        slice_name(node, number): {
+            "driver": DRIVER,
+            "pool": dict(pool),
+            "nodeName": node,
+            **({"devices": part} if part else {}),
+        }
+        for number, part in enumerate(parts)
+    }
+
+
+def binary(mebibytes: int) -> str:
+    """Print an amount of MiB in the largest unit that makes it whole."""
+    unit = 0
+    while mebibytes and mebibytes % 1024 == 0 and unit < len(_UNITS) - 1:
+        mebibytes //= 1024
+        unit += 1
+    return f"{mebibytes}{_UNITS[unit]}" if mebibytes else "0"
+
+
+def _device(gpu: TopologyGpu, topology: NodeTopology) -> Tree:
+    product = {"string": topology.gpu_product}
+    return {
+        "name": gpu.id.lower(),
+        "attributes": {
+            f"{DRIVER}/productName": product,
+            f"{DRIVER}/type": {"string": "gpu"},
+            f"{DRIVER}/uuid": {"string": gpu.id},
+            "model": dict(product),
+            "uuid": {"string": gpu.id},
+        },
+        "capacity": {"memory": {"value": binary(topology.gpu_memory)}},
+    }

@@ -1,0 +1,70 @@
+"""The documents of played nodes, for the parts that stand for what a real node would run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+
+from windtunnel.client import Change
+from windtunnel.devices import (
+    NODE_NAME_LABEL,
+    PLAYED,
+    TOPOLOGY_KEY,
+    NodeTopology,
+    parse_node_topology,
+)
+from windtunnel.machinery.tree import Key
+
+
+class _Metadata(msgspec.Struct):
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+
+
+class _View(msgspec.Struct):
+    metadata: _Metadata
+    data: dict[str, str] | None = None
+
+
+_decoder = msgspec.json.Decoder(_View)
+
+
+class PlayedDocuments:
+    """The last readable state of each, by node.
+
+    Any ConfigMap counts whose label names a node and whose annotation says that it is played,
+    whatever it is called; source: fake-gpu-operator 0.2.
+    """
+
+    def __init__(self, broken: Callable[[Key, ValueError], None]) -> None:
+        """Begin with none; ``broken`` is told of documents that cannot be read."""
+        self._broken = broken
+        self._found: dict[str, NodeTopology] = {}
+        self._names: dict[Key, str] = {}
+
+    def get(self, node: str) -> NodeTopology | None:
+        """Return the document of a node."""
+        return self._found.get(node)
+
+    def nodes(self) -> list[str]:
+        """Return every node that has one."""
+        return list(self._found)
+
+    def take(self, change: Change) -> str:
+        """Take in a change of a ConfigMap; return the node whose document it changed, or ""."""
+        view = _decoder.decode(change.body)
+        node = (view.metadata.labels or {}).get(NODE_NAME_LABEL, "")
+        played = (view.metadata.annotations or {}).get(PLAYED) == "fake"
+        if change.type == "DELETED" or not node or not played:
+            node = self._names.pop(change.key, "")
+            self._found.pop(node, None)
+            return node
+        try:
+            topology = parse_node_topology((view.data or {}).get(TOPOLOGY_KEY, ""))
+        except ValueError as error:
+            self._broken(change.key, error)  # what it said before holds
+            return ""
+        self._names[change.key] = node
+        self._found[node] = topology
+        return node

@@ -1,0 +1,100 @@
+"""Tests of the device plugin of played nodes."""
+
+from __future__ import annotations
+
+import pytest
+from tests.gpu.operated import K80, NAMESPACE, Operated
+
+from windtunnel.errors import DataError
+from windtunnel.gpu.kwok_device_plugin import KwokDevicePlugin, Settings
+from windtunnel.machinery.tree import Key, Tree
+
+MORE = "otherDevices: [{name: example.com/nic, count: 2}]"
+
+
+def operated(pool: str = K80) -> tuple[Operated, KwokDevicePlugin]:
+    world = Operated(default=pool)
+    plugin = KwokDevicePlugin(world.virtual.client("kwok-gpu-device-plugin"), world.loop)
+    plugin.start()
+    return world, plugin
+
+
+def amounts(world: Operated, name: str = "n") -> Tree:
+    status: Tree = world.get("nodes", name, "")["status"]
+    assert status["capacity"] == status["allocatable"]
+    return {key: value for key, value in status["capacity"].items() if "." in key}
+
+
+def test_a_played_node_gets_what_its_document_says() -> None:
+    world, _ = operated(f"{K80}, {MORE}")
+    world.gpu_node("n")
+    world.gpu_node("real", played=False)
+
+    assert amounts(world) == {"nvidia.com/gpu": "2", "example.com/nic": "2"}
+    assert "nvidia.com/gpu" not in world.get("nodes", "real", "").get("status", {}).get(
+        "capacity", {}
+    )
+
+
+def test_a_document_that_changes_is_followed_and_what_it_names_no_more_goes() -> None:
+    world, _ = operated(f"{K80}, {MORE}")
+    world.gpu_node("n")
+
+    world.write(default="gpuCount: 4")
+    world.run(0.5)
+
+    assert amounts(world) == {"nvidia.com/gpu": "4"}
+
+
+def test_what_somebody_writes_over_it_stays_until_it_is_restarted() -> None:
+    world, plugin = operated()
+    world.gpu_node("n")
+    status = {"capacity": {"nvidia.com/gpu": "9"}, "allocatable": {"nvidia.com/gpu": "9"}}
+    world.client.patch("nodes", Key("", "n"), {"status": status}, subresource="status")
+    world.run(1)
+    assert amounts(world) == {"nvidia.com/gpu": "9"}
+
+    plugin.stop()
+    again = KwokDevicePlugin(world.virtual.client("kwok-gpu-device-plugin"), world.loop)
+    again.start()
+    world.run(0.5)
+
+    assert amounts(world) == {"nvidia.com/gpu": "2"}
+
+
+def test_a_node_keeps_what_it_has_when_its_document_goes() -> None:
+    world, _ = operated()
+    world.gpu_node("n")
+    world.updater.stop()
+
+    world.client.delete("configmaps", Key(NAMESPACE, "topology-n"))
+    world.run(0.5)
+
+    assert amounts(world) == {"nvidia.com/gpu": "2"}
+
+
+def test_nothing_else_of_the_status_is_touched() -> None:
+    world, _ = operated()
+    world.gpu_node("n")
+
+    (written,) = [
+        entry
+        for entry in world.get("nodes", "n", "")["metadata"]["managedFields"]
+        if entry["manager"] == "kwok-gpu-device-plugin"
+    ]
+    assert set(written["fieldsV1"]["f:status"]) == {"f:capacity", "f:allocatable"}
+
+
+@pytest.mark.parametrize("data", [None, {"topology.yml": "nodePools: ["}])
+def test_without_a_readable_document_of_pools_it_does_not_start(
+    data: dict[str, str] | None,
+) -> None:
+    world = Operated()
+    key = Key(NAMESPACE, "topology")
+    if data is None:
+        world.client.delete("configmaps", key)
+    else:
+        world.client.patch("configmaps", key, {"data": data})
+
+    with pytest.raises(DataError, match="failed to get cluster topology"):
+        KwokDevicePlugin(world.client, world.loop, Settings()).start()

@@ -1,0 +1,71 @@
+"""Tests of the DRA plugin of played nodes."""
+
+from __future__ import annotations
+
+from tests.gpu.operated import NAMESPACE, Operated
+
+from windtunnel.gpu.kwok_dra_plugin import KwokDraPlugin
+from windtunnel.machinery.tree import Key
+
+SLICES = "resourceslices.resource.k8s.io"
+
+
+def operated() -> Operated:
+    world = Operated()
+    KwokDraPlugin(world.virtual.client("kwok-dra-plugin"), world.loop).start()
+    world.gpu_node("n")
+    world.gpu_node("real", played=False)
+    world.run(0.5)
+    return world
+
+
+def test_played_nodes_have_slices_and_those_that_go_take_them_along() -> None:
+    world = operated()
+    assert world.names(SLICES, "") == ["kwok-n-gpu"]
+
+    world.client.delete("nodes", Key("", "n"))
+    world.run(0.5)
+
+    assert world.names(SLICES, "") == []
+
+
+def test_a_slice_that_is_deleted_or_edited_comes_back_at_once() -> None:
+    world = operated()
+    want = world.get(SLICES, "kwok-n-gpu", "")["spec"]
+
+    world.client.delete(SLICES, Key("", "kwok-n-gpu"))
+    world.run(0.5)
+    assert world.get(SLICES, "kwok-n-gpu", "")["spec"] == want
+
+    world.client.patch(SLICES, Key("", "kwok-n-gpu"), {"spec": {"devices": []}})
+    world.run(0.5)
+    assert world.get(SLICES, "kwok-n-gpu", "")["spec"] == want
+
+
+def test_pods_that_come_and_go_write_no_slices() -> None:
+    world = operated()
+    writes: list[object] = []
+    world.core.store.subscribe(SLICES, writes.append)
+
+    world.gpu_pod("p", "n")
+    world.run(1)
+
+    assert world.owners("n") == ["ml/p", ""]
+    assert writes == []
+
+
+def test_a_slice_of_a_node_that_went_while_nobody_looked_goes_at_the_start() -> None:
+    world = Operated()
+    spec = {
+        "driver": "gpu.nvidia.com",
+        "nodeName": "gone",
+        "pool": {"name": "gone", "generation": 0, "resourceSliceCount": 1},
+    }
+    for name in ("kwok-gone-gpu", "gone-gpu.nvidia.com-x2x4z"):
+        world.create(SLICES, name, "", spec=spec)
+
+    KwokDraPlugin(world.virtual.client("kwok-dra-plugin"), world.loop).start()
+    world.run(0.5)
+
+    assert world.names(SLICES, "") == ["gone-gpu.nvidia.com-x2x4z"]
+    assert world.names("configmaps", NAMESPACE).count("topology") == 1

@@ -1,0 +1,102 @@
+"""Tests of what the topology server answers."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from windtunnel.gpu.topology_server.answers import TopologyReply, answer
+from windtunnel.machinery.tree import Tree
+
+POOLS = (
+    "nodePools:\n  d: {gpuProduct: K, gpuCount: 2, gpuMemory: 5, "
+    "otherDevices: [{name: x, count: 3}]}\n  new: {gpu: {profile: h100}}\n"
+    "nodePoolLabelKey: key\nmigStrategy: mixed\n"
+)
+NODE = (
+    "gpuMemory: 5\ngpus:\n- id: a\n  status:\n    podGpuUsageStatus:\n"
+    "      u: {utilization: {min: 1, max: 2}, fbUsed: 3}\n- id: b\n"
+)
+
+
+def read(name: str) -> Tree | None:
+    texts = {"topology": POOLS, "topology-n": NODE, "topology-broken": "gpus: ["}
+    if name == "topology-bare":
+        return {}
+    return {"data": {"topology.yml": texts[name]}} if name in texts else None
+
+
+def ask(path: str) -> TopologyReply:
+    return answer(path, "topology", read)
+
+
+def test_pools_are_seen_as_a_reader_of_the_older_form_sees_them() -> None:
+    assert json.loads(ask("/topology").body) == {
+        "NodePools": {
+            "d": {
+                "GpuCount": 2,
+                "GpuMemory": 5,
+                "GpuProduct": "K",
+                "OtherDevices": [{"Name": "x", "Count": 3}],
+            },
+            "new": {"GpuCount": 0, "GpuMemory": 0, "GpuProduct": "", "OtherDevices": None},
+        },
+        "NodePoolLabelKey": "key",
+        "MigStrategy": "mixed",
+    }
+
+
+@pytest.mark.parametrize("path", ["/topology/nodes/n", "/topology/nodes/n/more"])
+def test_a_node_has_null_where_its_document_has_nothing(path: str) -> None:
+    usage = {
+        "u": {"Utilization": {"Min": 1, "Max": 2}, "FbUsed": 3, "UseKnativeUtilization": False}
+    }
+    nobody = {"Namespace": "", "Pod": "", "Container": ""}
+    assert json.loads(ask(path).body) == {
+        "GpuMemory": 5,
+        "GpuProduct": "",
+        "DriverVersion": "",
+        "CudaVersion": "",
+        "Gpus": [
+            {"ID": "a", "Status": {"AllocatedBy": nobody, "PodGpuUsageStatus": usage}},
+            {"ID": "b", "Status": {"AllocatedBy": nobody, "PodGpuUsageStatus": None}},
+        ],
+        "MigStrategy": "",
+        "OtherDevices": None,
+    }
+
+
+def test_a_config_map_without_a_document_has_no_gpus() -> None:
+    assert json.loads(ask("/topology/nodes/bare").body)["Gpus"] is None
+
+
+PLAIN = "text/plain; charset=utf-8"
+OTHERS = {
+    "/topology/nodes/none": TopologyReply(404, b"Node topology not found"),
+    "/topology/nodes/": TopologyReply(400, b"Can't get node name from url /topology/nodes/"),
+    "/topology/": TopologyReply(404, b"404 page not found\n", PLAIN),
+    "/": TopologyReply(404, b"404 page not found\n", PLAIN),
+    "/topology/nodes/broken": TopologyReply(
+        500,
+        b"failed to parse node topology: yaml: line 1: did not find expected node content",
+    ),
+}
+
+
+@pytest.mark.parametrize(("path", "want"), OTHERS.items(), ids=OTHERS)
+def test_an_answer_that_is_no_document(path: str, want: TopologyReply) -> None:
+    assert ask(path) == want
+
+
+def test_a_missing_slash_is_said() -> None:
+    found = ask("/topology/nodes")
+
+    assert (found.status, found.location) == (307, "/topology/nodes/")
+
+
+def test_a_missing_document_of_pools_is_said() -> None:
+    found = answer("/topology", "other", read)
+
+    assert found.body == b'failed to get topology configmap: configmaps "other" not found'
+    assert found.status == 500

@@ -1,0 +1,13 @@
+"""Tests of the settings of the topology server."""
+
+from windtunnel.gpu.topology_server import Settings, read_settings
+
+
+def test_everything_has_a_default() -> None:
+    assert read_settings({}) == Settings()
+
+
+def test_what_is_set_is_read() -> None:
+    found = read_settings({"TOPOLOGY_CM_NAME": "t", "WINDTUNNEL_LISTEN_HOST": "127.42.0.7"})
+
+    assert (found.topology_name, found.host) == ("t", "127.42.0.7")
