@@ -7,6 +7,7 @@ from tests.apiserver.api import Api
 
 from windtunnel.apiserver import LocalClient
 from windtunnel.assembly.furnish import provide_account, provide_runtime_classes
+from windtunnel.assembly.virtual import Virtual
 from windtunnel.machinery.tree import Key
 
 
