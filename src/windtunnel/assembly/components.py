@@ -34,6 +34,13 @@ def _kwok_dra_plugin(berth: Berth) -> AgentPart:
     return KwokDraPlugin(berth.client(COMPONENT), berth.loop, settings)
 
 
+def _kwok_compute_domain(berth: Berth) -> AgentPart:
+    from windtunnel.gpu.kwok_compute_domain import COMPONENT, KwokComputeDomain, check
+
+    check(berth.environment)
+    return KwokComputeDomain(berth.client(COMPONENT), berth.loop)
+
+
 def _mig_faker(berth: Berth) -> AgentPart:
     from windtunnel.gpu.mig_faker import COMPONENT, MigFaker, read_settings
 
@@ -76,11 +83,11 @@ def _nvidia_smi(arguments: Sequence[str], _: Mapping[str, str]) -> int:
 
 
 def _kubelet(berth: Berth) -> AgentPart:
-    from windtunnel.assembly.node import NodeProcess, read_order
+    from windtunnel.assembly.node import WholeNode, read_arguments
     from windtunnel.client import incluster
 
-    order = read_order(berth.arguments, berth.environment)
-    return NodeProcess(incluster.connect(berth.environment), berth.loop, order)
+    order = read_arguments(berth.arguments, berth.environment)
+    return WholeNode(incluster.connect(berth.environment), berth.loop, order)
 
 
 PARTS: Final[dict[str, Callable[[Berth], AgentPart]]] = {
@@ -88,6 +95,7 @@ PARTS: Final[dict[str, Callable[[Berth], AgentPart]]] = {
     "status-updater": _status_updater,
     "kwok-gpu-device-plugin": _kwok_device_plugin,
     "kwok-dra-plugin": _kwok_dra_plugin,
+    "kwok-compute-domain-dra-plugin": _kwok_compute_domain,
     "topology-server": _topology_server,
     "mig-faker": _mig_faker,
     "device-plugin": _device_plugin,

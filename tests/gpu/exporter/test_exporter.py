@@ -16,11 +16,11 @@ from windtunnel.client import Client
 from windtunnel.devices import (
     AllocatedBy,
     ClusterTopology,
+    DeclaredPool,
     GpuStatus,
     NodeTopology,
     Numa,
     PodUsage,
-    Pool,
     Span,
     TopologyGpu,
     node_topology_text,
@@ -285,7 +285,7 @@ def test_what_is_told_is_served(bench: Bench, make: Make) -> None:
     assert "process_resident_memory_bytes" in text
 
 
-ZONES = Pool(numa=Numa(zones=2))
+ZONES = DeclaredPool(numa=Numa(zones=2))
 NODES = {
     "a pool with zones": ("a", ZONES.numa),
     "a pool without": ("b", None),
@@ -296,7 +296,7 @@ NODES = {
 
 @pytest.mark.parametrize(("pool", "want"), NODES.values(), ids=NODES.keys())
 def test_the_zones_of_a_nodes_pool(pool: str, want: Numa | None) -> None:
-    pools = {"a": ZONES, "b": Pool(), "c": Pool(numa=Numa())}
+    pools = {"a": ZONES, "b": DeclaredPool(), "c": DeclaredPool(numa=Numa())}
     cluster = ClusterTopology(pools=pools, label_key="pool")
 
     assert numa_of({"metadata": {"labels": {"pool": pool}}}, cluster) == want
