@@ -219,6 +219,21 @@ def test_the_node_s_paths_are_its_root_s(volumes: PodVolumes, tmp_path: Path) ->
     assert Path(mount.host_path).is_dir()
 
 
+def test_mounts_of_device_plugins_are_of_the_node_s_paths(
+    volumes: PodVolumes, tmp_path: Path
+) -> None:
+    own = Mount(host_path="/var/lib/runai/bin/nvidia-smi", container_path="/bin/nvidia-smi")
+    others = Mount(host_path="/usr/lib/x", container_path="/x", read_only=True)
+
+    assert volumes.of_node([own, others]) == (
+        Mount(
+            host_path=f"{tmp_path}/node/var/lib/runai/bin/nvidia-smi",
+            container_path="/bin/nvidia-smi",
+        ),
+        others,
+    )
+
+
 SUB_PATHS = {
     "a folder that is made": ({"subPath": "a/b"}, "a/b"),
     "with a variable": ({"subPathExpr": "$(A)-1"}, "x-1"),

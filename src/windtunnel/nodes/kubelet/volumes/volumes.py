@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -124,6 +125,12 @@ class PodVolumes:
                 )
             )
         return tuple(seen)
+
+    def of_node(self, mounts: Iterable[Mount]) -> tuple[Mount, ...]:
+        """Return mounts of a node's own paths, as device plugins name them, at where they lie."""
+        return tuple(
+            replace(mount, host_path=str(self._places.find(mount.host_path))) for mount in mounts
+        )
 
     def unmount(self, pod_uid: str) -> None:
         """Remove all volumes of a pod."""
