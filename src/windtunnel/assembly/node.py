@@ -1,8 +1,8 @@
 """How a node that runs containers is put together: kubelet, runtime, devices, volumes, HTTP API.
 
-``Ground`` is what outlives a kubelet: the containers and their sandboxes. A ``Node`` is one run of
-the kubelet over it: stopped and made anew, it goes on with the containers that it finds. When the
-process ends the containers end with it, as on a machine that is switched off.
+``Lasting`` is what outlives a kubelet: the containers and their sandboxes. A ``KubeletNode`` is one
+run of the kubelet over it: stopped and made anew, it goes on with the containers that it finds.
+When the process ends the containers end with it, as on a machine that is switched off.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import msgspec
 
@@ -33,20 +33,21 @@ from windtunnel.nodes.kubelet.volumes.volumes import PodVolumes
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
+
     from windtunnel.nodes.kubelet.runtime.protocol import Runtime
     from windtunnel.nodes.kubelet.services import ServiceProxy
     from windtunnel.nodes.kubelet.streams.api import Credentials, KubeletApi
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class Lasting:
     """What goes on while a kubelet restarts."""
 
     runtime: Runtime
     sandboxes: Sandboxes
 
 
-class Node:
+class KubeletNode:
     """One run of a kubelet; it may be started once."""
 
     def __init__(
@@ -54,7 +55,7 @@ class Node:
         connection: Connection,
         loop: Loop,
         settings: Settings,
-        ground: Ground,
+        ground: Lasting,
         *,
         credentials: Credentials | None,
         plugins: Path,
@@ -204,7 +205,7 @@ def configuration(settings: Settings) -> Tree:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NodeOrder:
+class NodeArguments:
     """What a node process is told when it is started."""
 
     settings: Settings
@@ -212,13 +213,20 @@ class NodeOrder:
     """The folder of its certificates: ``kubelet-<name>.crt`` and the authority's."""
 
 
-def read_order(arguments: Sequence[str], environment: Mapping[str, str]) -> NodeOrder:
+class _Arguments(argparse.ArgumentParser):
+    """Refuses in one sentence instead of ending the process."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{self.prog}: {message}")
+
+
+def read_arguments(arguments: Sequence[str], environment: Mapping[str, str]) -> NodeArguments:
     """Read the arguments of ``windtunnel agent kubelet``; the environment may name the node.
 
     Raises:
         UsageError: an argument is none that a node knows.
     """
-    parser = argparse.ArgumentParser(prog="windtunnel agent kubelet", exit_on_error=False)
+    parser = _Arguments(prog="windtunnel agent kubelet", add_help=False)
     parser.add_argument("--node-name", default=environment.get("NODE_NAME", "node-0"))
     parser.add_argument("--root", type=Path, required=True)
     parser.add_argument("--certificates", type=Path)
@@ -228,13 +236,10 @@ def read_order(arguments: Sequence[str], environment: Mapping[str, str]) -> Node
     parser.add_argument("--label", action="append", default=[])
     parser.add_argument("--taint", action="append", default=[])
     parser.add_argument("--distribution", choices=("k3s", "plain"), default="k3s")
-    try:
-        given, rest = parser.parse_known_args(list(arguments))
-    except (argparse.ArgumentError, SystemExit) as error:
-        raise UsageError(f"windtunnel agent kubelet: {error}") from error
-    if rest:
-        raise UsageError(f"windtunnel agent kubelet does not know {rest[0]}")
+    given = parser.parse_args(list(arguments))
     host, _, port = str(given.api).rpartition(":")
+    if not port.isdigit():
+        parser.error(f"--api {given.api} is no HOST:PORT")
     settings = Settings(
         name=given.node_name,
         root=given.root,
@@ -246,13 +251,13 @@ def read_order(arguments: Sequence[str], environment: Mapping[str, str]) -> Node
         taints=tuple(given.taint),
         distribution=given.distribution,
     )
-    return NodeOrder(settings=settings, certificates=given.certificates)
+    return NodeArguments(settings=settings, certificates=given.certificates)
 
 
-class NodeProcess:
+class WholeNode:
     """A node that begins with no container and leaves none behind."""
 
-    def __init__(self, connection: Connection, loop: Loop, order: NodeOrder) -> None:
+    def __init__(self, connection: Connection, loop: Loop, order: NodeArguments) -> None:
         """Make it.
 
         Args:
@@ -273,11 +278,11 @@ class NodeProcess:
                 folder / f"kubelet-{settings.name}.key",
                 folder / "ca.crt",
             )
-        self._node = Node(
+        self._node = KubeletNode(
             connection,
             loop,
             settings,
-            Ground(self._engine, Sandboxes(settings.pod_cidr)),
+            Lasting(self._engine, Sandboxes(settings.pod_cidr)),
             credentials=credentials,
             plugins=short / "p",
             pod_resources=short / "r",

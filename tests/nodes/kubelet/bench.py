@@ -86,7 +86,7 @@ class Containers:
     def create(self, order: ContainerOrder) -> str:
         if order.command == ("unmakeable",):
             raise CreateFailed("cannot be made")
-        made = f"{len(self.records):064x}"
+        made = f"{len(self.orders):064x}"
         self.orders[made] = order
         self.records[made] = ContainerRecord(
             id=made,

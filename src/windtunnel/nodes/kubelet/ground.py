@@ -13,14 +13,14 @@ from windtunnel.machinery.tree import Tree
 from windtunnel.nodes.kubelet.environment import Lookup
 from windtunnel.nodes.kubelet.events import PodEvents
 from windtunnel.nodes.kubelet.outside import Outside
-from windtunnel.nodes.kubelet.pods.backoff import Backoff
+from windtunnel.nodes.kubelet.pods.delays import Delays
 from windtunnel.nodes.kubelet.pods.files import PodFiles
 from windtunnel.nodes.kubelet.runtime.protocol import DeviceNode, Mount, Runtime
 from windtunnel.nodes.kubelet.sandboxes import Sandboxes
 from windtunnel.nodes.kubelet.settings import Settings
 
 
-class RunOptions(Protocol):
+class Additions(Protocol):
     """What device plugins add to a container."""
 
     @property
@@ -44,7 +44,7 @@ class RunOptions(Protocol):
         ...
 
 
-class Devices(Protocol):
+class DeviceSource(Protocol):
     """Who gives devices to containers."""
 
     def admit(
@@ -57,7 +57,7 @@ class Devices(Protocol):
         """Make the devices of a container ready before it is made; None, or what is wrong."""
         ...
 
-    def run_options(self, pod_uid: str, container: str) -> RunOptions:
+    def run_options(self, pod_uid: str, container: str) -> Additions:
         """Return what the plugins add to a container."""
         ...
 
@@ -78,7 +78,7 @@ class Devices(Protocol):
         ...
 
 
-class Volumes(Protocol):
+class VolumeSource(Protocol):
     """Who puts volumes at the places where containers find them."""
 
     def mount(self, pod: Tree) -> None:
@@ -91,6 +91,10 @@ class Volumes(Protocol):
 
     def update(self, pod: Tree) -> None:
         """Bring what the API has changed into the volumes of a pod; may block."""
+        ...
+
+    def of_node(self, mounts: Sequence[Mount]) -> Sequence[Mount]:
+        """Return mounts of the node's own paths, at where they lie."""
         ...
 
     def unmount(self, pod_uid: str) -> None:
@@ -106,13 +110,13 @@ class Ground:
     loop: Loop
     outside: Outside
     runtime: Runtime
-    devices: Devices
-    volumes: Volumes
+    devices: DeviceSource
+    volumes: VolumeSource
     sandboxes: Sandboxes
     settings: Settings
     events: PodEvents
-    crashes: Backoff
-    pulls: Backoff
+    crashes: Delays
+    pulls: Delays
     draw: Callable[[], float]
     """A number from 0 to 1: the jitter of delays."""
     lookup: Callable[[Tree, str], Lookup]

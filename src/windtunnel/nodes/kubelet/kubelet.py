@@ -21,12 +21,12 @@ from windtunnel.machinery.tree import Key, Tree, dig
 from windtunnel.nodes.kubelet.admission import judge
 from windtunnel.nodes.kubelet.environment import Lookup
 from windtunnel.nodes.kubelet.events import PodEvents
-from windtunnel.nodes.kubelet.ground import Devices, Ground, Volumes
+from windtunnel.nodes.kubelet.ground import DeviceSource, Ground, VolumeSource
 from windtunnel.nodes.kubelet.node.figures import figures
 from windtunnel.nodes.kubelet.node.machine import Machine
 from windtunnel.nodes.kubelet.node.presence import Presence
 from windtunnel.nodes.kubelet.outside import Outside
-from windtunnel.nodes.kubelet.pods.backoff import Backoff
+from windtunnel.nodes.kubelet.pods.delays import Delays
 from windtunnel.nodes.kubelet.pods.files import PodFiles
 from windtunnel.nodes.kubelet.pods.spec import TERMINAL, pod_key, uid_of
 from windtunnel.nodes.kubelet.pods.worker import PodWorker
@@ -72,8 +72,8 @@ class Kubelet:
         settings: Settings,
         *,
         runtime: Runtime,
-        devices: Devices,
-        volumes: Volumes,
+        devices: DeviceSource,
+        volumes: VolumeSource,
         sandboxes: Sandboxes,
         machine: Machine,
         outside: Outside,
@@ -95,8 +95,8 @@ class Kubelet:
             sandboxes=sandboxes,
             settings=settings,
             events=PodEvents(recorder),
-            crashes=Backoff(settings.backoff_seconds, settings.max_backoff_seconds),
-            pulls=Backoff(settings.backoff_seconds, settings.max_backoff_seconds),
+            crashes=Delays(settings.backoff_seconds, settings.max_backoff_seconds),
+            pulls=Delays(settings.backoff_seconds, settings.max_backoff_seconds),
             draw=draw,
             lookup=self._lookup,
             host_lines=host_lines,

@@ -31,13 +31,13 @@ class Pause:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class Inquiry:
     """A course asks something that answers in a step: ``ask`` takes whom to tell."""
 
     ask: Callable[[Callable[[Any], None]], None]
 
 
-Course = Generator[Callable[[], Any] | Pause | Ask, Any, T]
+Course = Generator[Callable[[], Any] | Pause | Inquiry, Any, T]
 """What blocks, written from top to bottom: each ``yield`` gives one thing away and takes its result
 (or its exception); everything between two yields is played in a step."""
 
@@ -162,10 +162,10 @@ class Followed:
         else:
             self._give(given)
 
-    def _give(self, given: Callable[[], Any] | Pause | Ask) -> None:
+    def _give(self, given: Callable[[], Any] | Pause | Inquiry) -> None:
         if isinstance(given, Pause):
             self._pause = self._outside.loop.call_after(given.seconds, lambda: self.resume(None))
-        elif isinstance(given, Ask):
+        elif isinstance(given, Inquiry):
             given.ask(lambda answer: self.resume(answer))
         else:
             self._outside.call(given, self.resume)

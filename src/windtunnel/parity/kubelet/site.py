@@ -20,7 +20,7 @@ from prometheus_client import CollectorRegistry, disable_created_metrics
 from windtunnel.assembly import Settings as ClusterSettings
 from windtunnel.assembly import start
 from windtunnel.assembly.agent import AgentPart
-from windtunnel.assembly.node import Ground, Node
+from windtunnel.assembly.node import KubeletNode, Lasting
 from windtunnel.client import kubeconfig
 from windtunnel.client.http import HttpClient
 from windtunnel.home import Folder
@@ -121,7 +121,7 @@ class Site:
         self.registry = CollectorRegistry()
         self.engine = ContainerEngine(root / "containers", registries=_REGISTRIES, images=_IMAGES)
         self._held.callback(self.engine.close)
-        self._ground = Ground(self.engine, Sandboxes(Settings().pod_cidr))
+        self._ground = Lasting(self.engine, Sandboxes(Settings().pod_cidr))
         self._keyring = Keyring(self._folder.path / "pki")
         self._keys = provide_node(self._keyring, WallClock().now(), NODE)
         self._numa_nodes = 1
@@ -199,7 +199,7 @@ class Site:
         with suppress(OSError):
             self._held.close()
 
-    def _kubelet(self, loop: Loop, configuration: Tree, numa_nodes: int | None) -> Node:
+    def _kubelet(self, loop: Loop, configuration: Tree, numa_nodes: int | None) -> KubeletNode:
         self._numa_nodes = numa_nodes or self._numa_nodes
         self.registry = CollectorRegistry()
         settings = Settings(
@@ -222,7 +222,7 @@ class Site:
             certificate=keys.client.read_bytes(),
             key=keys.client_key.read_bytes(),
         )
-        return Node(
+        return KubeletNode(
             connection,
             loop,
             settings,

@@ -92,7 +92,7 @@ def node_details(settings: Settings, machine: Machine) -> Tree:
     return made
 
 
-def handlers(settings: Settings) -> list[Tree]:
+def runtimes(settings: Settings) -> list[Tree]:
     """Return ``status.runtimeHandlers``; an old runtime tells of none."""
     if settings.distribution == "plain":
         return []

@@ -182,9 +182,9 @@ class Presence:
             "images": self._images(),
             "nodeInfo": looks.node_details(settings, self._machine),
         }
-        handlers = looks.handlers(settings)
-        if handlers:
-            status["runtimeHandlers"] = handlers
+        runtimes = looks.runtimes(settings)
+        if runtimes:
+            status["runtimeHandlers"] = runtimes
             status["features"] = {"supplementalGroupsPolicy": True}
         return status
 

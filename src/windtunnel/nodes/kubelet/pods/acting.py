@@ -14,7 +14,7 @@ from windtunnel.nodes.kubelet.durations import spoken
 from windtunnel.nodes.kubelet.ground import Ground
 from windtunnel.nodes.kubelet.outside import Course
 from windtunnel.nodes.kubelet.pods.failures import MountRefused, StartRefused
-from windtunnel.nodes.kubelet.pods.images import Images
+from windtunnel.nodes.kubelet.pods.images import ImageProvider
 from windtunnel.nodes.kubelet.pods.plan import Kill, Plan
 from windtunnel.nodes.kubelet.pods.records import PodRecords
 from windtunnel.nodes.kubelet.pods.spec import (
@@ -40,7 +40,7 @@ _UPDATE_SECONDS: Final = 30.0
 class Memory:
     """What a pod's worker remembers from one visit to the next."""
 
-    images: Images
+    images: ImageProvider
     address: str = ""
     mounted: bool = False
     mount_tries: int = 0
@@ -98,9 +98,19 @@ class Actor:
                     break
             else:
                 memory.troubles.pop(name, None)
-        for record in [old for each in records.by_name.values() for old in each[1:]]:
-            yield lambda record=record: ground.runtime.remove(record.id)  # type: ignore[misc]
+            yield from self._remove_old(uid_of(pod), name)
         return refused
+
+    def _remove_old(self, uid: str, name: str) -> Course[None]:
+        """Remove all runs of a container but the last two: the logs of one before are wanted."""
+        runs = [
+            each
+            for each in self._ground.runtime.containers()
+            if each.pod_uid == uid and each.name == name
+        ]
+        runs.sort(key=lambda each: (each.attempt, each.created_at))
+        for old in runs[:-2]:
+            yield lambda old=old: self._ground.runtime.remove(old.id)  # type: ignore[misc]
 
     def _mount(self, pod: Tree) -> Course[None]:
         """Have the pod's volumes made.

@@ -15,7 +15,7 @@ from windtunnel.nodes.kubelet.pods.spec import uid_of
 from windtunnel.nodes.kubelet.runtime.protocol import ImageRecord, PullFailed
 
 
-class Images:
+class ImageProvider:
     """Provides images to the containers of one pod, and remembers what went wrong."""
 
     def __init__(self, ground: Ground) -> None:

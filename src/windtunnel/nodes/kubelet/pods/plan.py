@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from windtunnel.machinery.tree import Tree
 from windtunnel.nodes.kubelet.pods.records import PodRecords
-from windtunnel.nodes.kubelet.pods.restart import After, after_exit, may_restart
+from windtunnel.nodes.kubelet.pods.restart import Aftermath, after_exit, may_restart
 from windtunnel.nodes.kubelet.pods.spec import apps, containers, inits, is_sidecar
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, ContainerState
 
@@ -83,7 +83,7 @@ def _all_anew(pod: Tree, facts: Facts) -> bool:
         record = facts.records.current(container["name"])
         if record is None or record.state is not ContainerState.EXITED:
             continue
-        if after_exit(pod, container, record.exit_code) is After.RESTART_ALL:
+        if after_exit(pod, container, record.exit_code) is Aftermath.RESTART_ALL:
             return True
     return False
 

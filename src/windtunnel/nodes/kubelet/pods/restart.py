@@ -13,7 +13,7 @@ from windtunnel.machinery.tree import Tree
 from windtunnel.nodes.kubelet.pods.spec import deleting, is_init, is_sidecar
 
 
-class After(Enum):
+class Aftermath(Enum):
     """What follows the end of a container."""
 
     STAY = "stay"
@@ -21,23 +21,23 @@ class After(Enum):
     RESTART_ALL = "restart all"
 
 
-def after_exit(pod: Tree, container: Tree, exit_code: int) -> After:
+def after_exit(pod: Tree, container: Tree, exit_code: int) -> Aftermath:
     """Judge one container that has exited with this code."""
-    return After.STAY if deleting(pod) else by_rule(pod, container, exit_code)
+    return Aftermath.STAY if deleting(pod) else by_rule(pod, container, exit_code)
 
 
-def by_rule(pod: Tree, container: Tree, exit_code: int) -> After:
+def by_rule(pod: Tree, container: Tree, exit_code: int) -> Aftermath:
     """Judge it by what the pod's spec says alone, as its phase is told."""
     for rule in container.get("restartPolicyRules") or ():
         if _matches(rule, exit_code):
             everything = rule.get("action") == "RestartAllContainers"
-            return After.RESTART_ALL if everything else After.RESTART
-    return After.RESTART if _by_policy(pod, container, exit_code) else After.STAY
+            return Aftermath.RESTART_ALL if everything else Aftermath.RESTART
+    return Aftermath.RESTART if _by_policy(pod, container, exit_code) else Aftermath.STAY
 
 
 def may_restart(pod: Tree, container: Tree, exit_code: int) -> bool:
     """Say whether the container runs again after this exit."""
-    return after_exit(pod, container, exit_code) is not After.STAY
+    return after_exit(pod, container, exit_code) is not Aftermath.STAY
 
 
 def _by_policy(pod: Tree, container: Tree, exit_code: int) -> bool:

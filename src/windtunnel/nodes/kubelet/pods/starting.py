@@ -5,10 +5,10 @@ from __future__ import annotations
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.nodes.kubelet.environment import ConfigurationMissing, environment
 from windtunnel.nodes.kubelet.ground import Ground
-from windtunnel.nodes.kubelet.outside import Ask, Course
+from windtunnel.nodes.kubelet.outside import Course, Inquiry
 from windtunnel.nodes.kubelet.pods.failures import StartRefused
 from windtunnel.nodes.kubelet.pods.hooks import HookFailed, run_hook
-from windtunnel.nodes.kubelet.pods.images import Images
+from windtunnel.nodes.kubelet.pods.images import ImageProvider
 from windtunnel.nodes.kubelet.pods.order import Furnishing, order_of
 from windtunnel.nodes.kubelet.pods.spec import full_name, uid_of
 from windtunnel.nodes.kubelet.pods.stopping import stop_container
@@ -16,7 +16,7 @@ from windtunnel.nodes.kubelet.runtime.protocol import ContainerOrder, CreateFail
 
 
 def start_container(
-    ground: Ground, images: Images, pod: Tree, container: Tree, attempt: int, address: str
+    ground: Ground, images: ImageProvider, pod: Tree, container: Tree, attempt: int, address: str
 ) -> Course[None]:
     """Start a container, to the end of its postStart hook.
 
@@ -66,7 +66,7 @@ def _order(
     name, events = container["name"], ground.events
     trouble: str | None = _runs_as_root(pod, container)
     if trouble is None:
-        trouble = yield Ask(lambda then: ground.devices.prepare(pod, name, then))
+        trouble = yield Inquiry(lambda then: ground.devices.prepare(pod, name, then))
     if trouble is None:
         try:
             own = environment(pod, container, ground.lookup(pod, address))
@@ -79,7 +79,7 @@ def _order(
         else:
             furnishing = Furnishing(
                 environment={**dict(options.envs), **own},
-                mounts=[*mounts, *options.mounts, *files],
+                mounts=[*mounts, *ground.volumes.of_node(options.mounts), *files],
                 devices=options.devices,
                 annotations=options.annotations,
                 log_path=ground.log_path(pod, name, attempt),

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.nodes.kubelet.ground import Ground
-from windtunnel.nodes.kubelet.outside import Ask, Cancelled, Course
+from windtunnel.nodes.kubelet.outside import Cancelled, Course, Inquiry
 from windtunnel.nodes.kubelet.pods.hooks import HookFailed, run_hook
 from windtunnel.nodes.kubelet.pods.spec import container_of, grace_seconds, inits, is_sidecar
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord
@@ -38,12 +38,12 @@ class Turns:
                 each for each in self._left if each not in sidecars or each in later
             )
 
-    def wait(self, name: str) -> Ask | None:
+    def wait(self, name: str) -> Inquiry | None:
         """Return what to wait for before this container's turn; None when it has come."""
         before = self._before.get(name, frozenset())
         if not before & self._left:
             return None
-        return Ask(lambda then: self._waiting.append((before, then)))
+        return Inquiry(lambda then: self._waiting.append((before, then)))
 
     def ended(self, name: str) -> None:
         """Note that a container has ended."""
@@ -135,7 +135,7 @@ def stop_all(
     )
 
 
-def together(ground: Ground, courses: list[Course[None]]) -> Ask:
+def together(ground: Ground, courses: list[Course[None]]) -> Inquiry:
     """Return what plays several courses side by side and answers when all have ended."""
 
     def ask(then: Callable[[Any], None]) -> None:
@@ -155,4 +155,4 @@ def together(ground: Ground, courses: list[Course[None]]) -> Ask:
         for course in courses:
             ground.outside.follow(course, ended)
 
-    return Ask(ask)
+    return Inquiry(ask)

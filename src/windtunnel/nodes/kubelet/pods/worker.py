@@ -19,7 +19,7 @@ from windtunnel.nodes.kubelet.ground import Ground
 from windtunnel.nodes.kubelet.outside import Cancelled, Course, Followed
 from windtunnel.nodes.kubelet.pods.acting import Actor, Memory
 from windtunnel.nodes.kubelet.pods.failures import MountRefused, StartRefused
-from windtunnel.nodes.kubelet.pods.images import Images
+from windtunnel.nodes.kubelet.pods.images import ImageProvider
 from windtunnel.nodes.kubelet.pods.plan import Facts, plan
 from windtunnel.nodes.kubelet.pods.records import PodRecords
 from windtunnel.nodes.kubelet.pods.spec import (
@@ -37,7 +37,7 @@ from windtunnel.nodes.kubelet.pods.spec import (
 from windtunnel.nodes.kubelet.pods.stopping import stop_all
 from windtunnel.nodes.kubelet.probes.prober import Prober
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, ContainerState
-from windtunnel.nodes.kubelet.status.containers import Sources, container_statuses
+from windtunnel.nodes.kubelet.status.containers import Evidence, container_statuses
 from windtunnel.nodes.kubelet.status.pod_status import Situation, coming_phase, pod_status
 from windtunnel.nodes.kubelet.status.writer import StatusWriter
 
@@ -51,7 +51,7 @@ _EXCEEDED: Final = (
 )
 
 
-class Stage(Enum):
+class Progress(Enum):
     """How far a pod has come on this node."""
 
     RUNNING = "is to run"
@@ -72,11 +72,11 @@ class PodWorker:
         done: Callable[[str], None],
     ) -> None:
         self.pod = pod
-        self.stage = Stage.RUNNING
+        self.stage = Progress.RUNNING
         self.gone = False
         """Whether the API knows the pod no longer."""
         self._ground, self._prober, self._writer, self._done = ground, prober, writer, done
-        self._memory = Memory(Images(ground))
+        self._memory = Memory(ImageProvider(ground))
         self._actor = Actor(ground, self._memory)
         self._verdict: tuple[str, str] | None = None
         self._acting: Followed | None = None
@@ -111,7 +111,7 @@ class PodWorker:
     @property
     def active(self) -> bool:
         """Whether what the pod was given is still its own."""
-        return self.stage in (Stage.RUNNING, Stage.ENDING)
+        return self.stage in (Progress.RUNNING, Progress.ENDING)
 
     def visit(self) -> None:
         """Look at the pod soon: now, or when what is being done has been done."""
@@ -119,10 +119,10 @@ class PodWorker:
             return
         if self._acting is not None:
             self._again = True
-            if self.stage is Stage.RUNNING and self._is_to_end():
+            if self.stage is Progress.RUNNING and self._is_to_end():
                 self._acting.cancel()
             return
-        if self.stage in (Stage.RUNNING, Stage.OVER):
+        if self.stage in (Progress.RUNNING, Progress.OVER):
             self._later(0.0, self._look)
 
     def _later(self, seconds: float, step: Callable[[], None]) -> None:
@@ -134,9 +134,9 @@ class PodWorker:
     def _look(self) -> None:
         if self._stopped or self._acting is not None:
             return
-        if self.stage is Stage.RUNNING:
+        if self.stage is Progress.RUNNING:
             self._run()
-        elif self.stage is Stage.OVER:
+        elif self.stage is Progress.OVER:
             self._leave()
 
     def _is_to_end(self) -> bool:
@@ -211,7 +211,7 @@ class PodWorker:
             self._deadline = self._ground.loop.call_after(left, self._exceed)
 
     def _exceed(self) -> None:
-        if self._verdict is None and self.stage is Stage.RUNNING:
+        if self._verdict is None and self.stage is Progress.RUNNING:
             self._verdict = _EXCEEDED
             self._ground.events.normal(self.pod, *_EXCEEDED)
             self.visit()
@@ -255,7 +255,7 @@ class PodWorker:
         records, active = self._records(), self._active()
         return container_statuses(
             self.pod,
-            Sources(
+            Evidence(
                 records=records,
                 active=active,
                 troubles=self._memory.troubles,
@@ -300,7 +300,7 @@ class PodWorker:
         return self._ground.settings.address
 
     def _end(self) -> None:
-        self.stage = Stage.ENDING
+        self.stage = Progress.ENDING
         uid = uid_of(self.pod)
         self._prober.leave(uid, but_readiness=True)
         self._tell()
@@ -315,7 +315,7 @@ class PodWorker:
             self._ground.loop.report("kubelet", pod_key(self.pod), outcome)
             self._later(self._ground.settings.retry_seconds, self._end)
             return
-        self.stage = Stage.SETTLING
+        self.stage = Progress.SETTLING
         self._ground.sandboxes.stop(uid_of(self.pod))
         self._tell(ended=True)
         self._later(_SETTLING_SECONDS, self._settle)
@@ -326,7 +326,7 @@ class PodWorker:
         self._ground.outside.call(lambda: self._ground.volumes.unmount(uid))
         self._memory.mounted = False
         self._tell(ended=True, gone=True)
-        self.stage = Stage.OVER
+        self.stage = Progress.OVER
         self._leave()
 
     def _leave(self) -> None:

@@ -33,7 +33,7 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sources:
+class Evidence:
     """What container statuses are told from, besides the pod."""
 
     records: PodRecords
@@ -50,7 +50,7 @@ class Sources:
     """What a container that has exited left as its message."""
 
 
-def container_statuses(pod: Tree, sources: Sources) -> dict[str, Tree]:
+def container_statuses(pod: Tree, sources: Evidence) -> dict[str, Tree]:
     """Return the status of every container by name."""
     begun = any(sources.active.current(each["name"]) for each in apps(pod))
     old = {
@@ -119,7 +119,7 @@ def _was_begun(status: Tree) -> bool:
     return "waiting" not in status["state"] or bool(status["lastState"].get("terminated"))
 
 
-def _status(pod: Tree, container: Tree, old: Tree | None, sources: Sources) -> Tree:
+def _status(pod: Tree, container: Tree, old: Tree | None, sources: Evidence) -> Tree:
     name = container["name"]
     record = sources.records.current(name)
     status: Tree = {
@@ -208,7 +208,7 @@ def _from_history(pod: Tree, status: Tree, old: Tree) -> Tree:
     return status
 
 
-def _show_trouble(pod: Tree, container: Tree, status: Tree, sources: Sources, begun: bool) -> None:
+def _show_trouble(pod: Tree, container: Tree, status: Tree, sources: Evidence, begun: bool) -> None:
     """Let a container wait, with its reason, where its last start has failed."""
     trouble = sources.troubles.get(container["name"])
     record = sources.active.current(container["name"])
@@ -226,7 +226,7 @@ def _show_trouble(pod: Tree, container: Tree, status: Tree, sources: Sources, be
     status["state"] = {"waiting": {"reason": trouble.reason, "message": trouble.message}}
 
 
-def _judge(pod: Tree, container: Tree, status: Tree, sources: Sources) -> None:
+def _judge(pod: Tree, container: Tree, status: Tree, sources: Evidence) -> None:
     """Say whether the container is ready, and whether it has started."""
     record = sources.active.current(container["name"])
     if "running" in status["state"] and record is not None:

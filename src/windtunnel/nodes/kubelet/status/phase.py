@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from windtunnel.machinery.tree import Tree, dig
-from windtunnel.nodes.kubelet.pods.restart import After, by_rule
+from windtunnel.nodes.kubelet.pods.restart import Aftermath, by_rule
 from windtunnel.nodes.kubelet.pods.spec import apps, inits, is_sidecar
 
 
@@ -61,7 +61,7 @@ def _regular_inits(pod: Tree, statuses: Mapping[str, Tree]) -> tuple[int, bool]:
         status = statuses.get(container["name"]) or {}
         code = dig(status, "state", "terminated", "exitCode")
         pending += code != 0
-        failed = failed or bool(code and by_rule(pod, container, code) is After.STAY)
+        failed = failed or bool(code and by_rule(pod, container, code) is Aftermath.STAY)
     return pending, failed
 
 
@@ -96,7 +96,7 @@ def _count(pod: Tree, container: Tree, status: Tree | None, tally: _Tally) -> No
         code = int(state["terminated"].get("exitCode") or 0)
         tally.stopped += 1
         tally.succeeded += code == 0
-        tally.coming_back += by_rule(pod, container, code) is not After.STAY
+        tally.coming_back += by_rule(pod, container, code) is not Aftermath.STAY
     elif "waiting" in state:
         last = dig(status, "lastState", "terminated")
         if last is None:

@@ -16,7 +16,7 @@ class _Entry:
     noted: float
 
 
-class Backoff:
+class Delays:
     """Delays by key.
 
     Args:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from windtunnel.nodes.kubelet.pods.backoff import Backoff
+from windtunnel.nodes.kubelet.pods.delays import Delays
 
 KEY = ("uid", "main")
 
 
 def test_the_first_failure_waits_for_nothing() -> None:
-    assert Backoff(10, 300).wait(KEY, event=0, now=0) == 0
+    assert Delays(10, 300).wait(KEY, event=0, now=0) == 0
 
 
 def test_failures_in_quick_succession_double_the_delay() -> None:
-    backoff, delays = Backoff(10, 300), []
+    backoff, delays = Delays(10, 300), []
     for now in (0, 10, 30, 70, 150, 310, 610):
         backoff.note(KEY, now, now)
         delays.append(backoff.delay(KEY))
@@ -21,7 +21,7 @@ def test_failures_in_quick_succession_double_the_delay() -> None:
 
 
 def test_what_remains_counts_from_the_event() -> None:
-    backoff = Backoff(10, 300)
+    backoff = Delays(10, 300)
     backoff.note(KEY, 0, 0)
 
     assert backoff.wait(KEY, event=100, now=104) == 6
@@ -29,7 +29,7 @@ def test_what_remains_counts_from_the_event() -> None:
 
 
 def test_a_long_peace_forgets_everything() -> None:
-    backoff = Backoff(10, 300)
+    backoff = Delays(10, 300)
     for _ in range(4):
         backoff.note(KEY, 0, 0)
 
@@ -39,7 +39,7 @@ def test_a_long_peace_forgets_everything() -> None:
 
 
 def test_all_keys_of_a_pod_are_forgotten_together() -> None:
-    backoff = Backoff(10, 300)
+    backoff = Delays(10, 300)
     backoff.note(KEY, 0, 0)
     backoff.note(("other", "main"), 0, 0)
     backoff.forget("uid")

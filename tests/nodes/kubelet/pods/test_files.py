@@ -1,0 +1,58 @@
+"""The files that the kubelet itself puts into a container."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tests.nodes.kubelet.pods.test_plan import record
+
+from windtunnel.machinery.tree import Tree
+from windtunnel.nodes.kubelet.pods.files import PodFiles, hosts_text
+
+POD: Tree = {
+    "metadata": {"name": "a", "namespace": "d", "uid": "u"},
+    "spec": {"hostAliases": [{"ip": "1.2.3.4", "hostnames": ["x", "y"]}]},
+}
+
+
+def test_a_hosts_file_names_the_pod_and_its_aliases() -> None:
+    lines = hosts_text(POD, "10.42.0.5", ["127.96.0.1\tweb.d"]).splitlines()
+
+    assert lines[0] == "# Kubernetes-managed hosts file."
+    assert "10.42.0.5\ta" in lines
+    assert lines[-3:] == ["# Entries added by HostAliases.", "1.2.3.4\tx\ty", "127.96.0.1\tweb.d"]
+
+
+def test_a_subdomain_makes_a_full_name() -> None:
+    pod = {**POD, "spec": {"hostname": "h", "subdomain": "s"}}
+
+    assert "10.42.0.5\th.s.d.svc.cluster.local\th" in hosts_text(pod, "10.42.0.5")
+
+
+def test_last_words_are_read_from_the_run_that_left_them(tmp_path: Path) -> None:
+    files = PodFiles(tmp_path)
+    mounts = files.provide(POD, {"name": "c"}, 1, "10.42.0.5")
+    words = next(each for each in mounts if each.container_path == "/dev/termination-log")
+    Path(words.host_path).write_text("bye")
+
+    assert files.last_words({"name": "c"}, replace(record("c", 0, 1), pod_uid="u")) == "bye"
+
+
+def test_without_last_words_the_end_of_the_log_may_stand_for_them(tmp_path: Path) -> None:
+    log = tmp_path / "0.log"
+    log.write_text("2026-01-01T00:00:00Z stdout F one\n2026-01-01T00:00:01Z stderr F two words\n")
+    container = {"name": "c", "terminationMessagePolicy": "FallbackToLogsOnError"}
+    files = PodFiles(tmp_path)
+
+    failed = replace(record("c", 1), log_path=log)
+    assert files.last_words(container, failed) == "one\ntwo words"
+    assert files.last_words(container, replace(record("c", 0), id="well", log_path=log)) == ""
+
+
+def test_files_of_a_pod_go_with_it(tmp_path: Path) -> None:
+    files = PodFiles(tmp_path)
+    files.provide(POD, {"name": "c"}, 0, "")
+    files.remove("u")
+
+    assert not (tmp_path / "pods" / "u").exists()

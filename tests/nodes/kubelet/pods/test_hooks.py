@@ -1,0 +1,64 @@
+"""Lifecycle hooks of a container."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.nodes.kubelet.bench import HOLD, Bench
+
+GOOD, BAD = ("good",), ("sh", "-c", "exit 3")
+
+
+def hook(*command: str) -> dict[str, Any]:
+    return {"exec": {"command": list(command)}}
+
+
+def test_a_post_start_hook_is_run_once_the_container_runs(bench: Bench) -> None:
+    bench.runtime.answers[GOOD] = (0, b"")
+    bench.pod("p", {"command": HOLD, "lifecycle": {"postStart": hook(*GOOD)}})
+
+    assert bench.runtime.asked == [GOOD]
+    assert bench.status("p")["phase"] == "Running"
+
+
+def test_a_post_start_hook_that_fails_kills_the_container(bench: Bench) -> None:
+    bench.runtime.answers[BAD] = (3, b"oh")
+    uid = bench.pod("p", {"command": HOLD, "lifecycle": {"postStart": hook(*BAD)}})
+    waits = bench.state("p")["state"]["waiting"]
+
+    assert waits["reason"] == "PostStartHookError"
+    assert waits["message"] == (
+        f'Exec lifecycle hook ([sh -c exit 3]) for Container "main" in Pod "p_default({uid})" '
+        "failed - error: command 'sh -c exit 3' exited with 3: oh, message: \"oh\""
+    )
+    assert ("FailedPostStartHook", "PostStartHook failed") in bench.events("p")
+    assert ("Killing", "FailedPostStartHook") in bench.events("p")
+
+
+def test_a_pre_stop_hook_is_run_before_the_end_and_takes_from_the_grace(bench: Bench) -> None:
+    bench.pod("p", {"command": HOLD, "lifecycle": {"preStop": {"sleep": {"seconds": 4}}}})
+    bench.delete("p", grace=10)
+    bench.run(3)
+    assert bench.runtime.stopped == []
+
+    bench.run(2)
+
+    assert [(name, round(left)) for name, left in bench.runtime.stopped] == [("main", 6)]
+
+
+def test_a_pre_stop_hook_that_fails_does_not_keep_the_container(bench: Bench) -> None:
+    bench.runtime.answers[BAD] = (3, b"secret")
+    bench.pod("p", {"command": HOLD, "lifecycle": {"preStop": hook(*BAD)}})
+    bench.delete("p")
+    bench.run(1)
+
+    assert bench.world.names("pods") == []
+    assert bench.events("p")[-1] == ("FailedPreStopHook", "PreStopHook failed")
+
+
+def test_a_hook_that_takes_all_the_grace_leaves_the_least(bench: Bench) -> None:
+    bench.pod("p", {"command": HOLD, "lifecycle": {"preStop": {"sleep": {"seconds": 60}}}})
+    bench.delete("p", grace=5)
+    bench.run(6)
+
+    assert bench.runtime.stopped == [("main", 2.0)]

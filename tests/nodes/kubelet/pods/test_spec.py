@@ -1,0 +1,38 @@
+"""Reading a pod."""
+
+from __future__ import annotations
+
+import pytest
+
+from windtunnel.machinery.tree import Tree
+from windtunnel.nodes.kubelet.pods.spec import field_path, grace_seconds, same_image
+
+GRACES = {
+    "as specified": ({"spec": {"terminationGracePeriodSeconds": 5}}, 5),
+    "as usual": ({"spec": {}}, 30),
+    "never less than one": ({"spec": {"terminationGracePeriodSeconds": 0}}, 1),
+    "as deleted": (
+        {
+            "metadata": {"deletionTimestamp": "x", "deletionGracePeriodSeconds": 7},
+            "spec": {"terminationGracePeriodSeconds": 5},
+        },
+        7,
+    ),
+}
+
+
+@pytest.mark.parametrize(("pod", "want"), GRACES.values(), ids=GRACES.keys())
+def test_the_grace_of_a_pod(pod: Tree, want: int) -> None:
+    assert grace_seconds({"metadata": {}, **pod}) == want
+
+
+def test_a_container_is_named_by_its_place() -> None:
+    pod: Tree = {"spec": {"containers": [{"name": "a"}], "initContainers": [{"name": "b"}]}}
+
+    assert field_path(pod, "a") == "spec.containers{a}"
+    assert field_path(pod, "b") == "spec.initContainers{b}"
+
+
+def test_images_are_the_same_however_short_they_are_written() -> None:
+    assert same_image("busybox", "docker.io/library/busybox:latest")
+    assert not same_image("busybox:1", "busybox:2")
