@@ -32,6 +32,7 @@ BY_NAME = {
     "gpu.device_plugin": "speaks gRPC; other agents must not pay for it",
     "gpu.exporter": "serves HTTP; other agents must not pay for it",
     "gpu.smi": "a program of its own",
+    "gpu.compute_domains": "a part of the operator: an agent pays for one of them",
     "gpu.kwok_compute_domain": "a part of the operator: an agent pays for one of them",
     "gpu.kwok_device_plugin": "a part of the operator, or of a cluster without one",
     "gpu.kwok_dra_plugin": "a part of the operator: an agent pays for one of them",

@@ -41,6 +41,12 @@ def _kwok_compute_domain(berth: Berth) -> AgentPart:
     return KwokComputeDomain(berth.client(COMPONENT), berth.loop)
 
 
+def _compute_domains(berth: Berth) -> AgentPart:
+    from windtunnel.gpu.compute_domains import COMPONENT, ComputeDomains
+
+    return ComputeDomains(berth.client(COMPONENT), berth.loop)
+
+
 def _mig_faker(berth: Berth) -> AgentPart:
     from windtunnel.gpu.mig_faker import COMPONENT, MigFaker, read_settings
 
@@ -96,6 +102,7 @@ PARTS: Final[dict[str, Callable[[Berth], AgentPart]]] = {
     "kwok-gpu-device-plugin": _kwok_device_plugin,
     "kwok-dra-plugin": _kwok_dra_plugin,
     "kwok-compute-domain-dra-plugin": _kwok_compute_domain,
+    "compute-domain-controller": _compute_domains,
     "topology-server": _topology_server,
     "mig-faker": _mig_faker,
     "device-plugin": _device_plugin,
