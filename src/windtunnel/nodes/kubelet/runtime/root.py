@@ -177,6 +177,9 @@ class _Shape:
 
     def make_way(self, path: str) -> str:
         """Return where ``path`` leads; something can be made or mounted there now."""
+        parent = path.rpartition("/")[0]
+        if path not in self.items and isinstance(self.items.get(parent), OwnFolder):
+            return path  # as nearly all of them: nothing to follow, nothing in the way
         path = self._follow(path)
         if self._seen(path) is None:
             while (above := self._above(path)) is not None:
