@@ -6,7 +6,7 @@ A container's command is its script: ``exit N`` ends at once, ``sleep S [N]`` af
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -55,7 +55,7 @@ HOLD = ["hold"]
 class Containers:
     """A runtime whose containers live by their scripts."""
 
-    isolation = Isolation.NONE
+    isolation = Isolation.NAMESPACES
     isolation_message = "nothing runs"
 
     def __init__(self, loop: Loop) -> None:
@@ -239,6 +239,12 @@ class Places:
         return ()
 
     def update(self, pod: Tree) -> None:
+        return
+
+    def of_node(self, mounts: Sequence[Mount]) -> Sequence[Mount]:
+        return mounts
+
+    def unmount_others(self, pod_uids: Iterable[str]) -> None:
         return
 
     def unmount(self, pod_uid: str) -> None:

@@ -19,6 +19,7 @@ from windtunnel.machinery.errors import Forbidden, details_of
 _NODES: Final = "system:nodes"
 _NODE_PREFIX: Final = "system:node:"
 _NODE_ROLE: Final = "system:node"
+_PROXY_ROLE: Final = "system:node-proxier"
 
 
 class Permission(NamedTuple):
@@ -95,7 +96,9 @@ class Authorizer:
         return _NODES in user.groups and user.name.startswith(_NODE_PREFIX)
 
     def _of_nodes(self) -> tuple[Rule, ...]:
-        return self._rbac.rules_of("ClusterRole", "", _NODE_ROLE) or ()
+        own = self._rbac.rules_of("ClusterRole", "", _NODE_ROLE) or ()
+        # The node carries connections to services itself; nobody else does.
+        return (*own, *(self._rbac.rules_of("ClusterRole", "", _PROXY_ROLE) or ()))
 
     def require_impersonation(self, user: User, wanted: User, asked: Asked) -> None:
         """Refuse to act as somebody else without the right to.

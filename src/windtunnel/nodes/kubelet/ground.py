@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -95,6 +95,10 @@ class VolumeSource(Protocol):
 
     def of_node(self, mounts: Sequence[Mount]) -> Sequence[Mount]:
         """Return mounts of the node's own paths, at where they lie."""
+        ...
+
+    def unmount_others(self, pod_uids: Collection[str]) -> None:
+        """Remove the volumes of all pods but these; may block."""
         ...
 
     def unmount(self, pod_uid: str) -> None:

@@ -31,7 +31,12 @@ from windtunnel.nodes.kubelet.pods.files import PodFiles
 from windtunnel.nodes.kubelet.pods.spec import TERMINAL, pod_key, uid_of
 from windtunnel.nodes.kubelet.pods.worker import PodWorker
 from windtunnel.nodes.kubelet.probes.prober import Prober
-from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, ContainerState, Runtime
+from windtunnel.nodes.kubelet.runtime.protocol import (
+    ContainerRecord,
+    ContainerState,
+    Isolation,
+    Runtime,
+)
 from windtunnel.nodes.kubelet.sandboxes import Sandboxes
 from windtunnel.nodes.kubelet.service_variables import Reach, at_its_address, service_variables
 from windtunnel.nodes.kubelet.settings import Settings
@@ -40,6 +45,7 @@ from windtunnel.nodes.kubelet.status.writer import StatusWriter
 
 _IMAGES_SHOWN: Final = 50
 _ORPHAN_SECONDS: Final = 2.0
+_NEEDED: Final = {"services", "pods"}
 _PARTS: Final = 1 << 30
 
 
@@ -119,12 +125,12 @@ class Kubelet:
         self._synced: set[str] = set()
         self._stops: list[Callable[[], None]] = []
         self._running = False
+        self._begun = False
 
     def start(self) -> None:
         """Register the node, and make its pods run."""
         self._running = True
-        self._presence.start()
-        self._look_at_images()
+        self._look_at_images(self._register)
         self._devices.listen(self._devices_changed)
         self._stops.append(
             self._runtime.listen(lambda record: self._loop.post(partial(self._heard, record)))
@@ -195,12 +201,24 @@ class Kubelet:
             self._services[change.key] = change.tree()
 
     def _sync(self, what: str) -> None:
-        """Begin with the pods when everything that they need is known."""
+        """Begin with the pods when everything that they need is known.
+
+        Before, what an earlier node has left of others is removed.
+        """
         self._synced.add(what)
-        if self._synced == {"services", "pods"}:
-            self._remove_orphans()
-            for pod in list(self._pods.values()):
-                self._soon(self._admit, pod)
+        if self._synced == _NEEDED:
+            known = list(self._pods)
+            self._outside.call(
+                lambda: self._ground.volumes.unmount_others(known), lambda _: self._begin()
+            )
+
+    def _begin(self) -> None:
+        if not self._running:
+            return
+        self._begun = True
+        self._remove_orphans()
+        for pod in list(self._pods.values()):
+            self._admit(pod)
 
     def _pod_changed(self, change: Change) -> None:
         if change.type == "SYNCED":
@@ -220,7 +238,7 @@ class Kubelet:
         worker = self._workers.get(uid)
         if worker is not None:
             worker.update(pod)
-        elif known != uid and self._synced == {"services", "pods"}:
+        elif known != uid and self._begun:
             self._soon(self._admit, pod)
         elif uid in self._rejected:
             self._soon(self._let_go, pod)
@@ -362,13 +380,24 @@ class Kubelet:
         held = self._devices.figures()
         return figures(self._machine, self._settings, held.capacity, held.allocatable)
 
-    def _look_at_images(self) -> None:
+    def _register(self) -> None:
+        """Tell of the node, and of what it cannot do as a real one."""
+        self._presence.start()
+        if self._runtime.isolation is Isolation.NONE:
+            self._presence.warn("ContainersNotIsolated", self._runtime.isolation_message)
+        trouble = str(getattr(self._devices, "trouble", ""))
+        if trouble:
+            self._presence.warn("DevicePluginsUnreachable", trouble)
+
+    def _look_at_images(self, then: Callable[[], None] = lambda: None) -> None:
         def take(outcome: Any) -> None:
             if not isinstance(outcome, Exception):
                 self._images = [
                     {"names": list(each.names), "sizeBytes": each.size_bytes}
                     for each in outcome[:_IMAGES_SHOWN]
                 ]
+            if self._running:
+                then()
 
         self._outside.call(self._runtime.images, take)
 

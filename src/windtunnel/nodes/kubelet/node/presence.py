@@ -87,6 +87,10 @@ class Presence:
             )
         self._beat()
 
+    def warn(self, reason: str, message: str) -> None:
+        """Tell of something that is wrong with the node."""
+        self._tell("Warning", reason, message)
+
     def stop(self) -> None:
         """Keep it no longer."""
         self._stopped = True

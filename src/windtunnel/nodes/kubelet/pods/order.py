@@ -61,6 +61,7 @@ def order_of(pod: Tree, container: Tree, attempt: int, furnishing: Furnishing) -
         read_only_root=bool(security.get("readOnlyRootFilesystem")),
         tty=bool(container.get("tty")),
         stdin=bool(container.get("stdin")),
+        stdin_once=bool(container.get("stdinOnce")),
         log_path=furnishing.log_path,
         hostname=host_name(pod),
         address=furnishing.address,

@@ -62,7 +62,9 @@ def pod_status(pod: Tree, statuses: Mapping[str, Tree], situation: Situation) ->
     if situation.restarting:
         made.append({"type": RESTARTING, "status": "True", "observedGeneration": generation(pod)})
     # A terminal phase is told only when everything has stopped; its conditions come before.
-    told = phase if phase not in TERMINAL or situation.ended or before == phase else before
+    told = phase
+    if phase in TERMINAL and not situation.ended and before != phase:
+        told = "Running" if situation.begun else before
     if situation.gone:
         end_what_waits(pod, statuses)
         told = told if told in TERMINAL else "Failed"
