@@ -182,6 +182,12 @@ class Site:
             "data": {"topology.yml": topology},
         }
         self.client.create("configmaps", document)
+        # As the original did: ids are drawn anew, whatever the document says.
+        original = {
+            "metadata": {"name": "topology", "namespace": _OPERATOR},
+            "data": {"topology.yml": 'compat: "0.2"\nnodePools: {}\n'},
+        }
+        self.client.create("configmaps", original)
         # The plugin's container has the host's folder elsewhere.
         host = self._root / "n/var/lib/runai"
         host.mkdir(parents=True, exist_ok=True)

@@ -31,9 +31,9 @@ class Performer:
         self._plugins: dict[str, ScriptedPlugin] = {}
         self._resources: set[str] = set()
 
-    def play(self, script: list[Tree]) -> None:
-        """Play every step, in the order and at the pace of the script."""
-        for number, step in enumerate(script, 1):
+    def play(self, script: list[Tree], skipped: int = 0) -> None:
+        """Play every step but the first few, in the order and at the pace of the script."""
+        for number, step in enumerate(script[skipped:], skipped + 1):
             self._recording.step = number
             play: Callable[[Tree], None] = getattr(self, f"_play_{step['op']}")
             play(_with_our_image(step))

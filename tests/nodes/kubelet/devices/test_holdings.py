@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from windtunnel.nodes.kubelet.devices.holdings import NO_NODE, Grant, Holdings
+from windtunnel.nodes.kubelet.devices.holdings import NO_NODE, HeldDevices, Holdings
 
 R = "nvidia.com/gpu"
 
 
-def holding(*ids: str) -> Grant:
-    return Grant({NO_NODE: ids}, b"")
+def holding(*ids: str) -> HeldDevices:
+    return HeldDevices({NO_NODE: ids}, b"")
 
 
 def test_what_is_held_is_found_by_container_resource_and_device() -> None:
@@ -34,4 +34,4 @@ def test_only_pods_that_are_kept_keep_what_they_hold() -> None:
 
 
 def test_a_device_on_two_nodes_is_one_device() -> None:
-    assert Grant({0: ("a",), 1: ("a", "b")}, b"").ids == {"a", "b"}
+    assert HeldDevices({0: ("a",), 1: ("a", "b")}, b"").ids == {"a", "b"}

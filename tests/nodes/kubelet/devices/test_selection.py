@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from windtunnel.nodes.kubelet.devices.inventory import ListedDevice
 from windtunnel.nodes.kubelet.devices.selection import (
+    DeviceRequest,
     Question,
-    Request,
     Unavailable,
     begin,
     complete,
@@ -21,8 +21,8 @@ R = "nvidia.com/gpu"
 NONE: frozenset[str] = frozenset()
 
 
-def want(count: int, healthy: str = "", **more: object) -> Request:
-    request = Request(
+def want(count: int, healthy: str = "", **more: object) -> DeviceRequest:
+    request = DeviceRequest(
         pod_uid="u",
         container="c",
         resource=R,
@@ -70,7 +70,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("request_", "words"), REFUSED.values(), ids=REFUSED)
-def test_refusals_have_the_kubelets_words(request_: Request, words: str) -> None:
+def test_refusals_have_the_kubelets_words(request_: DeviceRequest, words: str) -> None:
     with pytest.raises(Unavailable) as refusal:
         begin(request_, {}, None)
 

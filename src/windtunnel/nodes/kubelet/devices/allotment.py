@@ -27,10 +27,10 @@ from windtunnel.nodes.kubelet.devices.admission import (
 from windtunnel.nodes.kubelet.devices.alignment import Policy, Scope
 from windtunnel.nodes.kubelet.devices.counts import DeviceCounts
 from windtunnel.nodes.kubelet.devices.hints import Hint, device_hints, mask_of
-from windtunnel.nodes.kubelet.devices.holdings import NO_NODE, Grant
+from windtunnel.nodes.kubelet.devices.holdings import NO_NODE, HeldDevices
 from windtunnel.nodes.kubelet.devices.knowledge import Knowledge
 from windtunnel.nodes.kubelet.devices.link import PluginFailed, PluginLink
-from windtunnel.nodes.kubelet.devices.selection import Request, Unavailable, begin, complete
+from windtunnel.nodes.kubelet.devices.selection import DeviceRequest, Unavailable, begin, complete
 
 R = TypeVar("R")
 
@@ -104,7 +104,7 @@ class Allotment:
             if not self._known.offers(resource):
                 continue
             self._known.collect(self._admitting)
-            request = Request(
+            request = DeviceRequest(
                 pod_uid=uid,
                 container=wish.container,
                 resource=resource,
@@ -141,13 +141,13 @@ class Allotment:
         with self._counts.allocation_seconds.labels(resource).time():
             return link.allocate(devices)
 
-    def _holding(self, resource: str, devices: Iterable[str], answer: bytes) -> Grant:
+    def _holding(self, resource: str, devices: Iterable[str], answer: bytes) -> HeldDevices:
         listed = self._known.inventory.listed(resource)
         by_node: dict[int, list[str]] = {}
         for device in sorted(devices):
             for node in (listed[device].nodes if device in listed else ()) or (NO_NODE,):
                 by_node.setdefault(node, []).append(device)
-        return Grant({node: tuple(ids) for node, ids in by_node.items()}, answer)
+        return HeldDevices({node: tuple(ids) for node, ids in by_node.items()}, answer)
 
     def _lend(self, uid: str, wish: Wish, reusable: dict[str, set[str]]) -> None:
         """Leave devices of an init container that ends to those after it; take the others'."""

@@ -15,7 +15,7 @@ from typing import Final
 
 import msgspec
 
-from windtunnel.nodes.kubelet.devices.holdings import Grant
+from windtunnel.nodes.kubelet.devices.holdings import HeldDevices
 
 NAME: Final = "kubelet_internal_checkpoint"
 
@@ -43,7 +43,7 @@ _contents = msgspec.json.Decoder(_Contents)
 
 
 def text_of(
-    holdings: Iterable[tuple[str, str, str, Grant]], registered: Mapping[str, list[str]]
+    holdings: Iterable[tuple[str, str, str, HeldDevices]], registered: Mapping[str, list[str]]
 ) -> bytes:
     """Return the file that says who holds what, and which devices are healthy."""
     entries = [
@@ -60,7 +60,7 @@ def text_of(
     return msgspec.json.encode(_File(msgspec.Raw(contents), _checksum(contents)))
 
 
-def read(text: bytes) -> tuple[list[tuple[str, str, str, Grant]], list[str]]:
+def read(text: bytes) -> tuple[list[tuple[str, str, str, HeldDevices]], list[str]]:
     """Return who held what, and the resources that were registered.
 
     Raises:
@@ -76,7 +76,7 @@ def read(text: bytes) -> tuple[list[tuple[str, str, str, Grant]], list[str]]:
             entry.pod_uid,
             entry.container_name,
             entry.resource_name,
-            Grant(
+            HeldDevices(
                 {int(node): tuple(ids) for node, ids in entry.device_ids.items()},
                 b64decode(entry.alloc_resp),
             ),

@@ -15,7 +15,7 @@ NO_NODE: Final = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Grant:
+class HeldDevices:
     """Devices of one resource that one container holds."""
 
     by_node: Mapping[int, tuple[str, ...]]
@@ -33,13 +33,13 @@ class Holdings:
     """All holdings of a node."""
 
     def __init__(self) -> None:
-        self._pods: dict[str, dict[str, dict[str, Grant]]] = {}
+        self._pods: dict[str, dict[str, dict[str, HeldDevices]]] = {}
 
-    def put(self, pod_uid: str, container: str, resource: str, holding: Grant) -> None:
+    def put(self, pod_uid: str, container: str, resource: str, holding: HeldDevices) -> None:
         """Give devices to a container."""
         self._pods.setdefault(pod_uid, {}).setdefault(container, {})[resource] = holding
 
-    def of(self, pod_uid: str, container: str) -> Mapping[str, Grant]:
+    def of(self, pod_uid: str, container: str) -> Mapping[str, HeldDevices]:
         """Return what a container holds, by resource in order of their names."""
         return dict(sorted(self._pods.get(pod_uid, {}).get(container, {}).items()))
 
@@ -68,7 +68,7 @@ class Holdings:
             del self._pods[uid]
         return bool(gone)
 
-    def __iter__(self) -> Iterator[tuple[str, str, str, Grant]]:
+    def __iter__(self) -> Iterator[tuple[str, str, str, HeldDevices]]:
         for uid, containers in self._pods.items():
             for container, resources in containers.items():
                 for resource, holding in resources.items():

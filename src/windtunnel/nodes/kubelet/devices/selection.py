@@ -43,7 +43,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class DeviceRequest:
     """What one container wants of one resource, and how things stand."""
 
     pod_uid: str
@@ -62,7 +62,9 @@ class Request:
     """The container already runs, and the kubelet has only just begun."""
 
 
-def begin(request: Request, listed: Mapping[str, ListedDevice], mask: int | None) -> Selection:
+def begin(
+    request: DeviceRequest, listed: Mapping[str, ListedDevice], mask: int | None
+) -> Selection:
     """Settle what can be settled.
 
     Args:
