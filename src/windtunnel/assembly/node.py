@@ -265,12 +265,20 @@ class WholeNode:
             loop: Whose steps it takes.
             order: What it was told.
         """
+        from windtunnel.gpu.smi import PROGRAM
+        from windtunnel.nodes.kubelet.network import claim_network
         from windtunnel.nodes.kubelet.runtime.engine import ContainerEngine
         from windtunnel.nodes.kubelet.streams.api import Credentials
 
-        settings, folder = order.settings, order.certificates
+        self._network = claim_network()
+        settings = msgspec.structs.replace(order.settings, pod_cidr=self._network.pod_cidr)
+        folder = order.certificates
         short = short_folder(settings.root)
-        self._engine = ContainerEngine(settings.root.parent / "containers", clock=loop.clock)
+        self._engine = ContainerEngine(
+            settings.root.parent / "containers",
+            clock=loop.clock,
+            files={"/bin/nvidia-smi": PROGRAM},
+        )
         credentials = None
         if folder is not None:
             credentials = Credentials(
@@ -296,6 +304,7 @@ class WholeNode:
         """Stop the node and every container."""
         self._node.stop()
         self._engine.close()
+        self._network.release()
 
 
 def short_folder(root: Path) -> Path:
