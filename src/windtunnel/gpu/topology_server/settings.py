@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
+
+from windtunnel.errors import UsageError
+
+_LAST_PORT: Final = 65535
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,10 +23,18 @@ class Settings:
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
-    """Read the settings of an agent; all of them have defaults."""
+    """Read the settings of an agent; all of them have defaults.
+
+    Raises:
+        UsageError: the port is none.
+    """
+    port = environment.get("WINDTUNNEL_LISTEN_PORT") or str(Settings().port)
+    if not port.isascii() or not port.isdecimal() or int(port) > _LAST_PORT:
+        raise UsageError(f"WINDTUNNEL_LISTEN_PORT is {port!r}, which is no port")
     return Settings(
         topology_name=environment.get("TOPOLOGY_CM_NAME") or Settings().topology_name,
         topology_namespace=environment.get("TOPOLOGY_CM_NAMESPACE")
         or Settings().topology_namespace,
         host=environment.get("WINDTUNNEL_LISTEN_HOST", ""),
+        port=int(port),
     )
