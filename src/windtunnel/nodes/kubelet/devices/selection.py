@@ -29,7 +29,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class DeviceChoice:
     """A choice half made."""
 
     taken: tuple[str, ...]
@@ -64,7 +64,7 @@ class DeviceRequest:
 
 def begin(
     request: DeviceRequest, listed: Mapping[str, ListedDevice], mask: int | None
-) -> Selection:
+) -> DeviceChoice:
     """Settle what can be settled.
 
     Args:
@@ -84,7 +84,7 @@ def begin(
             f'"{resource}" from {len(request.held)} to {request.required}'
         )
     if request.running:
-        return Selection((), 0, (), None)
+        return DeviceChoice((), 0, (), None)
     if not request.registered:
         raise Unavailable(f"cannot allocate unregistered device {resource}")
     if not request.healthy:
@@ -99,7 +99,7 @@ def begin(
     taken = tuple(sorted(request.reusable))[:needed]
     needed -= len(taken)
     if not needed:
-        return Selection(taken, 0, (), None)
+        return DeviceChoice(taken, 0, (), None)
     available = request.healthy - request.in_use - set(taken)
     if len(available) < needed:
         raise Unavailable(
@@ -109,16 +109,16 @@ def begin(
     aligned, unaligned, loose = _by_node(available, listed, mask)
     if needed < len(aligned):
         question = Question(aligned | set(taken), frozenset(taken), request.required)
-        return Selection(taken, needed, (aligned,), question)
+        return DeviceChoice(taken, needed, (aligned,), question)
     taken += tuple(sorted(aligned))
     needed -= len(aligned)
     if not needed:
-        return Selection(taken, 0, (), None)
+        return DeviceChoice(taken, 0, (), None)
     question = Question(available | set(taken), frozenset(taken), request.required)
-    return Selection(taken, needed, (unaligned, loose), question)
+    return DeviceChoice(taken, needed, (unaligned, loose), question)
 
 
-def complete(selection: Selection, preferred: Iterable[str]) -> tuple[str, ...]:
+def complete(selection: DeviceChoice, preferred: Iterable[str]) -> tuple[str, ...]:
     """Return the devices: settled ones, preferred ones that can be had, then whatever is there."""
     candidates = frozenset().union(*selection.pools)
     wanted = frozenset(preferred) & candidates
