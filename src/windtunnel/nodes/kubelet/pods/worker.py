@@ -36,7 +36,7 @@ from windtunnel.nodes.kubelet.pods.spec import (
 )
 from windtunnel.nodes.kubelet.pods.stopping import stop_all
 from windtunnel.nodes.kubelet.probes.prober import Prober
-from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, ContainerState
+from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord
 from windtunnel.nodes.kubelet.status.containers import Evidence, container_statuses
 from windtunnel.nodes.kubelet.status.pod_status import Situation, coming_phase, pod_status
 from windtunnel.nodes.kubelet.status.writer import StatusWriter
@@ -149,15 +149,15 @@ class PodWorker:
             return
         self._watch_deadline()
         self._prober.keep(self.pod)
-        phase = self._tell()
-        if phase in TERMINAL:
+        # Told and decided from one look at the runtime, which goes on meanwhile.
+        records = self._records()
+        if self._tell(records) in TERMINAL:
             self._end()
             return
-        active, records = self._active(), self._records()
-        decided = plan(self.pod, self._facts(active))
+        decided = plan(self.pod, self._facts(self._active(records)))
         self._restarting = decided.anew
         if decided.anew:
-            self._tell()
+            self._tell(records)
         attempts = {
             each["name"]: self._attempt(each["name"], records) for each in containers(self.pod)
         }
@@ -222,9 +222,9 @@ class PodWorker:
             each for each in self._ground.runtime.containers() if each.pod_uid == uid
         )
 
-    def _active(self) -> PodRecords:
+    def _active(self, records: PodRecords) -> PodRecords:
         sandbox = self._ground.sandboxes.get(uid_of(self.pod))
-        return self._records().since(sandbox.created_at if sandbox is not None else float("inf"))
+        return records.since(sandbox.created_at if sandbox is not None else float("inf"))
 
     def _facts(self, active: PodRecords) -> Facts:
         running = active.running()
@@ -247,17 +247,16 @@ class PodWorker:
         record = records.current(name)
         if record is not None:
             return record.attempt + 1
-        told = self._statuses()[name]
+        told = self._statuses(records)[name]
         return int(told.get("restartCount") or 0) + ("terminated" in told["state"])
 
-    def _statuses(self) -> dict[str, Tree]:
+    def _statuses(self, records: PodRecords) -> dict[str, Tree]:
         uid = uid_of(self.pod)
-        records, active = self._records(), self._active()
         return container_statuses(
             self.pod,
             Evidence(
                 records=records,
-                active=active,
+                active=self._active(records),
                 troubles=self._memory.troubles,
                 ready=self._prober.ready,
                 started=self._prober.started,
@@ -270,12 +269,12 @@ class PodWorker:
         container = container_of(self.pod, record.name) or {}
         return self._ground.files.last_words(container, record)
 
-    def _tell(self, *, ended: bool = False, gone: bool = False) -> str:
+    def _tell(self, records: PodRecords, *, ended: bool = False, gone: bool = False) -> str:
         """Write the status; return the phase that the pod is in, told or not."""
         if self.gone:
             return "Failed"
-        statuses = self._statuses()
-        active = self._active()
+        statuses = self._statuses(records)
+        active = self._active(records)
         shown = any(
             "containerID" in each or "waiting" not in each["state"] for each in statuses.values()
         )
@@ -303,11 +302,9 @@ class PodWorker:
         self.stage = Progress.ENDING
         uid = uid_of(self.pod)
         self._prober.leave(uid, but_readiness=True)
-        self._tell()
-        running = [
-            each for each in self._records().running() if each.state is ContainerState.RUNNING
-        ]
-        course = stop_all(self._ground, self.pod, running, address=self._memory.address)
+        records = self._records()
+        self._tell(records)
+        course = stop_all(self._ground, self.pod, records.running(), address=self._memory.address)
         self._follow(course, self._has_stopped)
 
     def _has_stopped(self, outcome: Any) -> None:
@@ -317,7 +314,7 @@ class PodWorker:
             return
         self.stage = Progress.SETTLING
         self._ground.sandboxes.stop(uid_of(self.pod))
-        self._tell(ended=True)
+        self._tell(self._records(), ended=True)
         self._later(_SETTLING_SECONDS, self._settle)
 
     def _settle(self) -> None:
@@ -325,7 +322,7 @@ class PodWorker:
         self._prober.leave(uid)
         self._ground.outside.call(lambda: self._ground.volumes.unmount(uid))
         self._memory.mounted = False
-        self._tell(ended=True, gone=True)
+        self._tell(self._records(), ended=True, gone=True)
         self.stage = Progress.OVER
         self._leave()
 
