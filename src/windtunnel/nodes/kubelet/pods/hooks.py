@@ -12,7 +12,7 @@ from windtunnel.machinery.tree import Tree
 from windtunnel.nodes.kubelet.ground import Ground
 from windtunnel.nodes.kubelet.outside import Course, Pause
 from windtunnel.nodes.kubelet.pods.spec import full_name
-from windtunnel.nodes.kubelet.probes.asking import Reply, ask_http, ask_tcp
+from windtunnel.nodes.kubelet.probes.asking import ProbeReply, ask_http, ask_tcp
 from windtunnel.nodes.kubelet.probes.targets import http_target, port_number
 from windtunnel.nodes.kubelet.runtime.protocol import ExecFailed, ExecTimedOut
 
@@ -52,7 +52,7 @@ def run_hook(
         yield from _run_exec(ground, container_id, command, place, limit_seconds)
     elif hook.get("httpGet") is not None:
         target = http_target(hook["httpGet"], container, address)
-        answer: Reply = yield lambda: ask_http(target, _HTTP_SECONDS)
+        answer: ProbeReply = yield lambda: ask_http(target, _HTTP_SECONDS)
         if not answer.healthy:
             path = hook["httpGet"].get("path") or ""
             raise HookFailed(

@@ -24,14 +24,14 @@ _WORDS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ProbeReply:
     """What was answered, or went wrong."""
 
     healthy: bool
     text: str
 
 
-def ask_http(target: HttpTarget, timeout_seconds: float) -> Reply:
+def ask_http(target: HttpTarget, timeout_seconds: float) -> ProbeReply:
     """Fetch something; every answer from 200 to 399 is healthy."""
     host = served_at(target.host)
     names = dict(target.headers)
@@ -56,31 +56,31 @@ def ask_http(target: HttpTarget, timeout_seconds: float) -> Reply:
             f'Get "{target.url}": context deadline exceeded '
             "(Client.Timeout exceeded while awaiting headers)"
         )
-        return Reply(False, text)
+        return ProbeReply(False, text)
     except OSError as error:
         place = f"dial tcp {target.host}:{target.port}: connect: {_words(error)}"
-        return Reply(False, f'Get "{target.url}": {place}')
+        return ProbeReply(False, f'Get "{target.url}": {place}')
     except http.client.HTTPException:
-        return Reply(False, f'Get "{target.url}": EOF')
+        return ProbeReply(False, f'Get "{target.url}": EOF')
     finally:
         wire.close()
     if 200 <= answer.status < 400:
-        return Reply(True, body.decode(errors="replace"))
-    return Reply(False, f"HTTP probe failed with statuscode: {answer.status}")
+        return ProbeReply(True, body.decode(errors="replace"))
+    return ProbeReply(False, f"HTTP probe failed with statuscode: {answer.status}")
 
 
-def ask_tcp(host: str, port: int, timeout_seconds: float) -> Reply:
+def ask_tcp(host: str, port: int, timeout_seconds: float) -> ProbeReply:
     """Connect to a port."""
     try:
         socket.create_connection((served_at(host), port), timeout=timeout_seconds).close()
     except TimeoutError:
-        return Reply(False, f"dial tcp {host}:{port}: i/o timeout")
+        return ProbeReply(False, f"dial tcp {host}:{port}: i/o timeout")
     except OSError as error:
-        return Reply(False, f"dial tcp {host}:{port}: connect: {_words(error)}")
-    return Reply(True, "")
+        return ProbeReply(False, f"dial tcp {host}:{port}: connect: {_words(error)}")
+    return ProbeReply(True, "")
 
 
-def ask_grpc(host: str, port: int, service: str, timeout_seconds: float) -> Reply:
+def ask_grpc(host: str, port: int, service: str, timeout_seconds: float) -> ProbeReply:
     """Ask the health service of gRPC."""
     # Here, because it costs 20 MiB and few probes are of this sort.
     import grpc
@@ -94,18 +94,20 @@ def ask_grpc(host: str, port: int, service: str, timeout_seconds: float) -> Repl
         except grpc.RpcError as error:
             code = error.code()
             if code is grpc.StatusCode.DEADLINE_EXCEEDED:
-                return Reply(False, f'timeout: failed to connect service "{host}:{port}" within 1s')
+                return ProbeReply(
+                    False, f'timeout: failed to connect service "{host}:{port}" within 1s'
+                )
             if code is grpc.StatusCode.UNIMPLEMENTED:
-                return Reply(
+                return ProbeReply(
                     False, "error: this server does not implement the grpc health protocol"
                 )
-            return Reply(False, f"error: health rpc probe failed: {error}")
+            return ProbeReply(False, f"error: health rpc probe failed: {error}")
     # HealthCheckResponse{status=1}: 1 is SERVING.
     if said == b"\x08\x01":
-        return Reply(True, "service healthy")
+        return ProbeReply(True, "service healthy")
     names = {b"": "UNKNOWN", b"\x08\x02": "NOT_SERVING", b"\x08\x03": "SERVICE_UNKNOWN"}
     state = names.get(said, "UNKNOWN")
-    return Reply(False, f"service unhealthy (responded with {state!r})".replace("'", '"'))
+    return ProbeReply(False, f"service unhealthy (responded with {state!r})".replace("'", '"'))
 
 
 def _words(error: OSError) -> str:

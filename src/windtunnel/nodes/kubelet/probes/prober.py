@@ -16,7 +16,7 @@ from windtunnel.machinery.tree import Tree, dig
 from windtunnel.nodes.kubelet.events import PodEvents
 from windtunnel.nodes.kubelet.outside import Outside
 from windtunnel.nodes.kubelet.pods.spec import apps, inits, is_sidecar, uid_of
-from windtunnel.nodes.kubelet.probes.asking import Reply, ask_grpc, ask_http, ask_tcp
+from windtunnel.nodes.kubelet.probes.asking import ProbeReply, ask_grpc, ask_http, ask_tcp
 from windtunnel.nodes.kubelet.probes.targets import http_target, port_number
 from windtunnel.nodes.kubelet.probes.verdicts import INITIAL, Finding, Run
 from windtunnel.nodes.kubelet.runtime.protocol import (
@@ -204,7 +204,7 @@ class Prober:
                 return record if record.state is ContainerState.RUNNING else None
         return None
 
-    def _answer(self, asker: _Asker, record: ContainerRecord, address: str) -> Reply:
+    def _answer(self, asker: _Asker, record: ContainerRecord, address: str) -> ProbeReply:
         """Ask the container; blocks."""
         probe, container = asker.probe, asker.container
         limit = float(_seconds(probe, "timeoutSeconds", 1))
@@ -223,13 +223,13 @@ class Prober:
             return ask_grpc(address, int(action["port"]), str(action.get("service") or ""), limit)
         raise ValueError(f"missing probe handler for {container['name']}")
 
-    def _exec(self, record: ContainerRecord, command: list[str], limit: float) -> Reply:
+    def _exec(self, record: ContainerRecord, command: list[str], limit: float) -> ProbeReply:
         try:
             code, output = self._runtime.exec_sync(record.id, command, limit)
         except ExecTimedOut:
             spoken = " ".join(command)
-            return Reply(False, f'command timed out: "{spoken}" timed out after {limit:g}s')
-        return Reply(code == 0, output[:_LARGEST].decode(errors="replace"))
+            return ProbeReply(False, f'command timed out: "{spoken}" timed out after {limit:g}s')
+        return ProbeReply(code == 0, output[:_LARGEST].decode(errors="replace"))
 
     def _take(self, asker: _Asker, record: ContainerRecord, outcome: Any) -> None:
         """Take an answer, or that there is none."""
