@@ -361,6 +361,36 @@ def test_exec_on_a_terminal_that_is_resized(private: ContainerEngine, log_path: 
     private.remove(container_id)
 
 
+def test_an_interactive_shell_is_master_of_its_terminal(
+    private: ContainerEngine, log_path: Path
+) -> None:
+    container_id = up(private, log_path)
+    run = private.exec(container_id, ["sh", "-i"], tty=True, stdin=True)
+    assert run.stdin is not None
+    run.stdin.write(b"exit 4\n")
+    seen = b""
+    while piece := run.stdout.read(1000):
+        seen += piece
+
+    assert run.wait() == 4
+    assert b"job control" not in seen
+    assert b"process group" not in seen
+    run.close()
+    private.remove(container_id)
+
+
+def test_a_killed_terminal_exec_ends(private: ContainerEngine, log_path: Path) -> None:
+    container_id = up(private, log_path)
+    run = private.exec(container_id, ["sleep", "60"], tty=True)
+    run.kill()
+    while run.stdout.read(1000):
+        pass
+
+    assert run.wait() == 137
+    run.close()
+    private.remove(container_id)
+
+
 def test_a_killed_exec_leaves_the_container(engine: ContainerEngine, log_path: Path) -> None:
     container_id = up(engine, log_path)
     run = engine.exec(container_id, ["sleep", "60"])

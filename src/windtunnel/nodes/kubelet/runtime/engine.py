@@ -406,14 +406,13 @@ class ContainerEngine:
         command: list[str] = []
         if container.group is not None:
             command = ["/bin/sh", "-c", _JOIN, str(container.group.procs)]
-        if tty and self._tools.setsid:
-            command += [self._tools.setsid, "--ctty"]
         if isolated:
             folder = inside(root, bundle.working_dir).removeprefix(root)
-            command += self._tools.enter(
-                identity_of(container.order), pid, folder, (name, *argv[1:])
-            )
+            identity = identity_of(container.order)
+            command += self._tools.enter(identity, pid, folder, (name, *argv[1:]), terminal=tty)
         else:
+            if tty and self._tools.setsid:
+                command += [self._tools.setsid, "--ctty"]
             command += ["/usr/bin/env", "-C", bundle.working_dir, name, *argv[1:]]
         environment = {**shell_level(tuple(argv)), **bundle.environment}
         if tty:
@@ -424,8 +423,9 @@ class ContainerEngine:
         self, command: list[str], environment: dict[str, str], *, stdin: bool
     ) -> ProcessExec:
         master, slave = pty.openpty()
-        # ``setsid`` makes the session, and would fork if it were made before.
-        process = self._spawn(command, environment, slave, slave, slave, session=False)
+        # Without namespaces ``setsid`` comes first, and would fork if there were a session already.
+        isolated = self.isolation is Isolation.NAMESPACES
+        process = self._spawn(command, environment, slave, slave, slave, session=isolated)
         os.close(slave)
         given = writing(os.dup(master)) if stdin else None
         return ProcessExec(process, given, reading(master, terminal=True), None, master)

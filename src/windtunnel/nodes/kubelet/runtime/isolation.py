@@ -103,7 +103,9 @@ class Tools:
         death = (self.setpriv, "--pdeathsig", "KILL") if self.setpriv else ()
         return [*death, *_python(folder)]
 
-    def enter(self, identity: Identity, pid: int, folder: str, argv: Sequence[str]) -> list[str]:
+    def enter(
+        self, identity: Identity, pid: int, folder: str, argv: Sequence[str], *, terminal: bool
+    ) -> list[str]:
         """Return the command that runs ``argv`` in the namespaces and the root of a process.
 
         Args:
@@ -111,12 +113,15 @@ class Tools:
             pid: The container's first process.
             folder: The working directory, as a path of the container without links.
             argv: What to run.
+            terminal: Whether it takes the terminal it is given; a session is one only to those who
+                are in the same PID namespace as its leader.
         """
         root = f"/proc/{pid}/root"
         return [
             *(self.nsenter, f"--target={pid}", "--mount", "--uts", "--pid"),
             *(() if self.root else ("--user", "--preserve-credentials")),
             *(f"--root={root}", f"--wd={root}{folder}", "--"),
+            *((self.setsid, "--ctty") if terminal else ()),
             *(self.setpriv, "--pdeathsig", "KILL", *self._credentials(identity), "--"),
             *argv,
         ]

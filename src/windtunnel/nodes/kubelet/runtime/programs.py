@@ -83,9 +83,10 @@ def busybox_tools(box: str) -> Mapping[str, Item]:
     for name in sorted(entry.name for entry in Path("/usr").iterdir()):
         if name.startswith("lib") or name == "share":
             laid[f"/usr/{name}"] = Bind(f"/usr/{name}")
-    setpriv = Path("/usr/bin/setpriv")
-    if setpriv.exists():
-        laid[str(setpriv)] = Bind(str(setpriv))
+    for name in ("setpriv", "setsid"):
+        path = f"/usr/bin/{name}"
+        if Path(path).exists():
+            laid[path] = Bind(path)
     return laid | {
         f"/bin/{name}": Link("busybox") for name in listed.stdout.split() if name != "busybox"
     }
