@@ -99,6 +99,14 @@ CASES = {
         taken(node("a/m"), pod("b", claims=("c",), claim_container="m"), claims={"c": ["a"]}),
         ["b/m"],
     ),
+    "the kubelet says which GPU it gave": (
+        taken(node("p/m", "", ""), pod("p", ("m", 1), given=(("m", "b"),)), pod("q", ("m", 1))),
+        ["q/m", "p/m", ""],
+    ),
+    "a kubelet that names strange devices says nothing": (
+        taken(node("", ""), pod("p", ("m", 1), given=(("m", "zz"),))),
+        ["p/m", ""],
+    ),
     "no pods, no owners": (taken(node("p/m", "q/m")), ["", ""]),
 }
 

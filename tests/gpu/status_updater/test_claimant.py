@@ -114,3 +114,20 @@ def test_claims_are_named_by_status_and_spec() -> None:
     assert found is not None
     assert found.claims == ("made", "given")
     assert found.claim_container == "b"
+
+
+def test_what_the_kubelet_gave_is_read() -> None:
+    given = [
+        {"name": "nvidia.com/gpu", "resources": [{"resourceID": "GPU-1", "health": "Healthy"}]},
+        {"name": "example.com/nic", "resources": [{"resourceID": "nic-1"}]},
+    ]
+    tree = {
+        "metadata": {"name": "p", "namespace": "ml", "uid": "u"},
+        "spec": {"nodeName": "n", "containers": [container("a", "1")]},
+        "status": {"containerStatuses": [{"name": "a", "allocatedResourcesStatus": given}]},
+    }
+
+    found = claimant_of(msgspec.convert(tree, AskingPod), RESERVED)
+
+    assert found is not None
+    assert found.given == (("a", "GPU-1"),)

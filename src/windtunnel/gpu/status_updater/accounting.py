@@ -95,6 +95,7 @@ class _Accountant:
                 for container, count in one.wants
             }
         )
+        self._follow_the_kubelet(claimants, needs)
         self._leave_with_owners(needs, devices)
         self._give_claimed(claimants, devices)
         self._give_free(claimants, needs)
@@ -140,13 +141,26 @@ class _Accountant:
                     found[one.uid].append(number)
         return found
 
+    def _follow_the_kubelet(
+        self, claimants: Sequence[Claimant], needs: Counter[AllocatedBy]
+    ) -> None:
+        """Where the kubelet says which GPUs it gave, nothing else counts."""
+        index = {gpu.id: number for number, gpu in enumerate(self._gpus)}
+        for one in claimants:
+            for container, device in one.given:
+                number, owner = index.get(device), AllocatedBy(*one.key, container)
+                if number is not None and self._owners[number] == NOBODY and needs[owner] > 0:
+                    needs[owner] -= 1
+                    self._owners[number] = owner
+
     def _leave_with_owners(
         self, needs: Counter[AllocatedBy], devices: dict[str, list[int]]
     ) -> None:
         claimed = {number for numbers in devices.values() for number in numbers}
         for number, gpu in enumerate(self._gpus):
             owner = gpu.status.allocated_by
-            if number not in claimed and needs[owner] > 0:
+            taken = number in claimed or self._owners[number] != NOBODY
+            if not taken and needs[owner] > 0:
                 needs[owner] -= 1
                 self._owners[number] = owner
 

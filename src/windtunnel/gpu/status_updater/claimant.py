@@ -66,8 +66,24 @@ class _Spec(msgspec.Struct, rename="camel"):
     resource_claims: list[_ClaimName] | None = None
 
 
+class _DeviceHealth(msgspec.Struct, rename={"resource_id": "resourceID"}):
+    resource_id: str = ""
+
+
+class _Given(msgspec.Struct):
+    name: str = ""
+    resources: list[_DeviceHealth] | None = None
+
+
+class _ContainerStatus(msgspec.Struct, rename="camel"):
+    name: str = ""
+    allocated_resources_status: list[_Given] | None = None
+
+
 class _Status(msgspec.Struct, rename="camel"):
     phase: str = ""
+    container_statuses: list[_ContainerStatus] | None = None
+    init_container_statuses: list[_ContainerStatus] | None = None
     resource_claim_statuses: list[_ClaimName] | None = None
 
 
@@ -89,6 +105,8 @@ class Claimant:
     running: bool = True
     wants: tuple[tuple[str, int], ...] = ()
     """(container, GPUs) of a dedicated pod."""
+    given: tuple[tuple[str, str], ...] = ()
+    """(container, GPU id) as the kubelet gave them, where it says so."""
     shared: bool = False
     shared_index: str = ""
     """The index that its reservation pod was made for; "" where a group says which."""
@@ -127,6 +145,7 @@ def claimant_of(pod: AskingPod, reservation_namespace: str) -> Claimant | None:
         node=spec.node_name,
         running=status.phase == "Running",
         wants=wants,
+        given=_given(status),
         shared=shared,
         shared_index=notes.get(_SHARED_GPU, ""),
         group=labels.get(_SHARED_GROUP, ""),
@@ -162,6 +181,19 @@ def _wants(containers: list[_Container], inits: list[_Container]) -> tuple[tuple
     if excess > 0:
         held.append((greediest, excess))
     return tuple((name, count) for name, count in held if count > 0)
+
+
+def _given(status: _Status) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (container.name, device.resource_id)
+        for container in [
+            *(status.container_statuses or ()),
+            *(status.init_container_statuses or ()),
+        ]
+        for given in container.allocated_resources_status or ()
+        if given.name == GPU
+        for device in given.resources or ()
+    )
 
 
 def _gpus(container: _Container) -> int:

@@ -211,21 +211,16 @@ class StatusUpdater:
         for flaw in found.flaws:
             pod = Subject("Pod", flaw.pod.name, flaw.pod.namespace, flaw.uid)
             self._tell(key, said, pod, flaw.reason, flaw.message)
-        refused = ""
-        try:
-            self._write(key, node, found, document)
-            self._reserve(found)
-        except ValueError as error:
-            refused = str(error)
-        except ApiError as error:
-            if error.code not in _FINAL_REFUSALS:
-                raise
-            refused = error.message
+        subject = Subject("Node", key, uid=node.metadata.uid)
+        refused = _refusal_of(lambda: self._write(key, node, found, document))
         if refused:
-            subject = Subject("Node", key, uid=node.metadata.uid)
             words = f"the document of node {key} is refused: {refused}"
             self._tell(key, said, subject, "TopologyRefused", words[:_LONGEST_WORDS])
             return
+        refused = _refusal_of(lambda: self._reserve(found))
+        if refused:
+            words = f"reservation pods cannot be told which GPU they hold: {refused}"
+            self._tell(key, said, subject, "ReservationRefused", words[:_LONGEST_WORDS])
         self._label(key, node)
 
     def _write(
@@ -417,6 +412,19 @@ class StatusUpdater:
             for one in self._claimants.values():
                 if one.key.namespace == change.key.namespace and change.key.name in one.claims:
                     self._visit(one.node)
+
+
+def _refusal_of(write: Callable[[], None]) -> str:
+    """Write; return why it is refused for good, or "" where it is not."""
+    try:
+        write()
+    except ValueError as error:
+        return str(error)
+    except ApiError as error:
+        if error.code not in _FINAL_REFUSALS:
+            raise
+        return error.message
+    return ""
 
 
 def _made_by_us(topology: NodeTopology, node: str) -> bool:
