@@ -49,7 +49,8 @@ _ON_NODES: Final = "spec.nodeName!="
 _GATHER_SECONDS: Final = 0.03
 """Pods come in bursts; what comes within this time costs a node one write."""
 _FINAL_REFUSALS: Final = frozenset({400, 403, 413, 422})
-"""Asking again would not help."""
+"""Asking again at once would not help; what an administrator mends is seen later."""
+_LATER: Final = Result(again_in=30.0)
 
 _LONGEST_TEXT: Final = (1 << 20) - len(TOPOLOGY_KEY)
 """Source: the API's limit for what a ConfigMap holds."""
@@ -153,12 +154,13 @@ class StatusUpdater:
         except ValueError as error:
             self._tell(key, said, subject, "UnknownPool", f"no GPUs for node {key}: {error}")
         topology = self._wanted(key, hardware, document, said, subject)
+        result = DONE
         if topology is not None:
-            self._keep(key, node, topology, document, said)
+            result = self._keep(key, node, topology, document, said)
             if hardware is not None:
                 self._hardware[key] = hardware
         self._said[key] = said
-        return DONE
+        return result
 
     def _wanted(
         self,
@@ -199,7 +201,7 @@ class StatusUpdater:
         topology: NodeTopology,
         document: NodeDocument | None,
         said: set[tuple[Subject, str]],
-    ) -> None:
+    ) -> Result:
         """Account for the pods of a node, and write what differs."""
         found = account(
             topology,
@@ -216,12 +218,13 @@ class StatusUpdater:
         if refused:
             words = f"the document of node {key} is refused: {refused}"
             self._tell(key, said, subject, "TopologyRefused", words[:_LONGEST_WORDS])
-            return
+            return _LATER
         refused = _refusal_of(lambda: self._reserve(found))
         if refused:
             words = f"reservation pods cannot be told which GPU they hold: {refused}"
             self._tell(key, said, subject, "ReservationRefused", words[:_LONGEST_WORDS])
         self._label(key, node)
+        return _LATER if refused else DONE
 
     def _write(
         self, key: str, node: MemberNode, found: Account, document: NodeDocument | None
