@@ -26,6 +26,8 @@ from windtunnel.telemetry import Log
 
 T = TypeVar("T")
 
+PARENT: Final = "WINDTUNNEL_PARENT"
+"""The variable that names the process with which an agent ends, if there is one."""
 FAILED: Final = 1
 """The exit code of a part that cannot go on."""
 _FIRST_PAUSE_SECONDS: Final = 0.5

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from windtunnel.assembly.agent import AgentPart, Berth
+from windtunnel.assembly.agent import PARENT, AgentPart, Berth
 
 
 def _status_updater(berth: Berth) -> AgentPart:
@@ -89,9 +89,16 @@ def _nvidia_smi(arguments: Sequence[str], _: Mapping[str, str]) -> int:
 
 
 def _kubelet(berth: Berth) -> AgentPart:
+    import signal
+
     from windtunnel.assembly.node import WholeNode, read_arguments
     from windtunnel.client import incluster
+    from windtunnel.home import end_with_parent
 
+    parent = berth.environment.get(PARENT)
+    if parent:
+        # A node is a machine of the cluster; it goes off with it, however that ends.
+        end_with_parent(int(parent), signal.SIGKILL)
     order = read_arguments(berth.arguments, berth.environment)
     return WholeNode(incluster.connect(berth.environment), berth.loop, order)
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from windtunnel.assembly.agent import PARENT
 from windtunnel.client import kubeconfig
 from windtunnel.client.connection import Connection
 from windtunnel.devices import POOL_LABEL
@@ -69,7 +70,7 @@ def node_process(folder: Path, keyring: Keyring, url: str, loop: Loop, log: Log)
         "--api", urlsplit(url).netloc, "--label", f"{POOL_LABEL}={POOL}",
     ]  # fmt: skip
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    environment = kept | {"KUBECONFIG": str(credential), "WINDTUNNEL_PARENT": str(os.getpid())}
+    environment = kept | {"KUBECONFIG": str(credential), PARENT: str(os.getpid())}
     return NodeProcess(command, environment, folder / "node.log", loop, log)
 
 

@@ -10,7 +10,7 @@ from windtunnel.home.condition import State, describe, stop
 from windtunnel.home.detach import Ready, detached
 from windtunnel.home.folder import Folder, folders
 from windtunnel.home.lock import Lock
-from windtunnel.home.process import Process, birth
+from windtunnel.home.process import Process, birth, end_with_parent
 from windtunnel.home.reach import find, reach, serving
 from windtunnel.home.storage import Storage, open_storage
 
@@ -24,6 +24,7 @@ __all__ = [
     "birth",
     "describe",
     "detached",
+    "end_with_parent",
     "find",
     "folders",
     "open_storage",

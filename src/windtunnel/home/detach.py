@@ -14,13 +14,9 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
 
 from windtunnel.errors import ClusterError, DataError, WindtunnelError
-from windtunnel.home.process import Process
-
-_PR_SET_PDEATHSIG: Final = 1
-"""Source: Linux, prctl(2)."""
+from windtunnel.home.process import Process, end_with_parent
 
 Ready = Callable[[Process], None]
 
@@ -53,7 +49,7 @@ def detached(serve: Callable[[Ready], object], log: Path, *, bound: bool = False
     if child == 0:
         os.close(reader)
         if bound:
-            _end_with_parent()
+            end_with_parent(os.getppid())
         _live(serve, writer, output)
     os.close(writer)
     os.close(output)
@@ -70,17 +66,6 @@ def detached(serve: Callable[[Ready], object], log: Path, *, bound: bool = False
     if "error" in message:
         raise _Said(message["error"], message["code"])
     return Process(**message)
-
-
-def _end_with_parent() -> None:
-    """Have the kernel ask this process to end when its parent is gone; only Linux can."""
-    parent = os.getppid()
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent:
-        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _live(serve: Callable[[Ready], object], writer: int, output: int) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -17,6 +18,8 @@ from typing import Final
 PATIENCE_SECONDS: Final = 20.0
 """How long a cluster may take to stop: what is under way is let out, the store is flushed."""
 PROBE_SECONDS: Final = 0.02
+_PR_SET_PDEATHSIG: Final = 1
+"""Source: Linux, prctl(2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,21 @@ class Process:
                 return True
             pause.wait(PROBE_SECONDS)
         return not self.alive
+
+
+def end_with_parent(parent: int, number: signal.Signals = signal.SIGTERM) -> None:
+    """Have the kernel send this process a signal when its parent is gone; only Linux can.
+
+    Args:
+        parent: Who the parent is known to be; one that has gone already counts, too.
+        number: What is sent.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, number)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), number)
 
 
 def birth(pid: int) -> str:
