@@ -256,7 +256,9 @@ class Bench:
 
     def __init__(self, world: World, root: Path, **settings: Any) -> None:
         self.world, self.loop = world, world.loop
-        self.settings = Settings(name=NODE, root=root, distribution="plain", **settings)
+        self.settings = Settings(
+            name=NODE, root=root, distribution="plain", **{"relist_seconds": 0.0, **settings}
+        )
         self.runtime, self.devices, self.volumes = Containers(world.loop), Gifts(), Places()
         self.sandboxes = Sandboxes(self.settings.pod_cidr)
         self.kubelet = self.make()

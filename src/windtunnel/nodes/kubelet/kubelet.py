@@ -358,7 +358,10 @@ class Kubelet:
 
     def _heard(self, record: ContainerRecord) -> None:
         """A container has changed."""
-        if record.state is not ContainerState.CREATED:
+        if record.state is ContainerState.EXITED:
+            late = self._settings.relist_seconds
+            self._loop.call_after(late, partial(self._poke, record.pod_uid))
+        elif record.state is ContainerState.RUNNING:
             self._poke(record.pod_uid)
         self._look_at_images()
 

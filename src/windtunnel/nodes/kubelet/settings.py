@@ -48,6 +48,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
     numa_nodes: int = 1
     status_seconds: float = 10.0
     lease_seconds: int = 40
+    relist_seconds: float = 0.3
+    """How long after a container's end it is noticed."""
     sync_seconds: float = 60.0
     """At least so often every pod is looked at."""
     retry_seconds: float = 10.0

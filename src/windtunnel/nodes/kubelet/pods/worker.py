@@ -8,6 +8,7 @@ came to is told by the next visit, which the runtime's news bring about.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from enum import Enum
 from typing import Any, Final
 
@@ -36,7 +37,7 @@ from windtunnel.nodes.kubelet.pods.spec import (
 )
 from windtunnel.nodes.kubelet.pods.stopping import stop_all
 from windtunnel.nodes.kubelet.probes.prober import Prober
-from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord
+from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, ContainerState
 from windtunnel.nodes.kubelet.status.containers import Evidence, container_statuses
 from windtunnel.nodes.kubelet.status.pod_status import Situation, coming_phase, pod_status
 from windtunnel.nodes.kubelet.status.writer import StatusWriter
@@ -45,6 +46,7 @@ _SETTLING_SECONDS: Final = 0.5
 """Between the end of a pod's last container and the last word on it, as long as the real node takes
 to find that nothing is left; whoever waits for its devices may have them meanwhile."""
 _JITTER: Final = 0.5
+_START_FAILED: Final = "StartError"
 _EXCEEDED: Final = (
     "DeadlineExceeded",
     "Pod was active on the node longer than the specified deadline",
@@ -217,9 +219,19 @@ class PodWorker:
             self.visit()
 
     def _records(self) -> PodRecords:
+        """Return what is known of the pod's containers; an end is noticed a little later.
+
+        A real kubelet looks through its containers once a second, so a run is told before its end
+        is, however short it was.
+        """
         uid = uid_of(self.pod)
+        noticed = float("inf")
+        if self.stage is Progress.RUNNING:
+            noticed = self._ground.clock.now() - self._ground.settings.relist_seconds
         return PodRecords.of(
-            each for each in self._ground.runtime.containers() if each.pod_uid == uid
+            _still_running(each) if each.finished_at > noticed else each
+            for each in self._ground.runtime.containers()
+            if each.pod_uid == uid
         )
 
     def _active(self, records: PodRecords) -> PodRecords:
@@ -283,7 +295,7 @@ class PodWorker:
             node_address=self._ground.settings.address,
             address=self._shown_address() if shown or self._memory.troubles else "",
             sandbox=self._ground.sandboxes.standing(uid_of(self.pod)) is not None,
-            begun=any(active.current(each["name"]) for each in apps(self.pod)),
+            begun=any(_has_run(active.current(each["name"])) for each in apps(self.pod)),
             ended=ended,
             gone=gone,
             verdict=self._verdict,
@@ -340,3 +352,13 @@ class PodWorker:
             except (ApiError, ClusterError) as error:
                 self._ground.loop.report("kubelet", pod_key(self.pod), error)
                 self._later(1.0, self._look)
+
+
+def _has_run(record: ContainerRecord | None) -> bool:
+    return record is not None and record.reason != _START_FAILED
+
+
+def _still_running(record: ContainerRecord) -> ContainerRecord:
+    if record.state is not ContainerState.EXITED or record.reason == _START_FAILED:
+        return record
+    return replace(record, state=ContainerState.RUNNING)

@@ -29,6 +29,7 @@ from windtunnel.nodes.kubelet.runtime.protocol import (
 
 KINDS: Final = ("startup", "readiness", "liveness")
 _LARGEST: Final = 10 * 1024
+_LOOK_SECONDS: Final = 0.5
 
 
 @dataclass(slots=True)
@@ -76,6 +77,8 @@ class Prober:
         self._begun = loop.clock.now()
         self._askers: dict[tuple[str, str, str], _Asker] = {}
         self._findings: dict[tuple[str, str], Finding] = {}
+        self._unstarted: dict[str, float] = {}
+        """Since when containers are known not to have started."""
 
     def keep(self, pod: Tree) -> None:
         """See to it that every probe of a pod is asked from now on."""
@@ -136,7 +139,11 @@ class Prober:
         return asker is None or _told(asker.pod, record.name, "started")
 
     def ready(self, record: ContainerRecord) -> bool:
-        """Say whether a running container that has started is ready."""
+        """Say whether a running container is ready.
+
+        One that has to start anew is still ready for a moment: that it has not started is told
+        first, that it is not ready with the next look.
+        """
         asker = self._askers.get((record.pod_uid, record.name, "readiness"))
         finding = self._findings.get((record.id, "readiness"))
         if finding is not None:
@@ -145,6 +152,9 @@ class Prober:
             ready = asker is None or self._went_on(asker, record)
         if asker is not None and asker.container_id != record.id and not asker.asking:
             self._loop.call_soon(lambda: self._ask(asker))
+        if ready and not self.started(record):
+            since = self._unstarted.get(record.id, float("-inf"))
+            return self._loop.clock.now() < since + _LOOK_SECONDS
         return ready
 
     def _went_on(self, asker: _Asker, record: ContainerRecord) -> bool:
@@ -191,8 +201,6 @@ class Prober:
             if started and self._findings.get((record.id, "startup")) is Finding.HEALTHY:
                 return False
         elif not started:
-            if asker.kind == "readiness":
-                self._find(asker, record, Finding.UNHEALTHY)
             return False
         age = self._loop.clock.now() - int(record.started_at)
         return int(age) >= _seconds(asker.probe, "initialDelaySeconds", 0)
@@ -267,6 +275,10 @@ class Prober:
         if before is finding:
             return
         self._findings[key] = finding
+        if finding is Finding.UNKNOWN:
+            self._unstarted[record.id] = self._loop.clock.now()
+            uid = record.pod_uid
+            self._loop.call_after(_LOOK_SECONDS, lambda: self._changed(uid))
         if before is None and asker.kind != "startup" and finding is INITIAL[asker.kind]:
             return  # nobody thought otherwise
         self._changed(record.pod_uid)
@@ -275,6 +287,7 @@ class Prober:
         """Forget what was found of a container that is no more."""
         for kind in KINDS:
             self._findings.pop((container_id, kind), None)
+        self._unstarted.pop(container_id, None)
 
 
 def _seconds(probe: Tree, name: str, usual: int) -> int:

@@ -231,7 +231,7 @@ def _judge(pod: Tree, container: Tree, status: Tree, sources: Evidence) -> None:
     record = sources.active.current(container["name"])
     if "running" in status["state"] and record is not None:
         status["started"] = sources.started(record)
-        status["ready"] = status["started"] and sources.ready(record)
+        status["ready"] = sources.ready(record)
         if is_init(pod, container["name"]) and not is_sidecar(container):
             status["ready"] = False
     elif is_init(pod, container["name"]) and not is_sidecar(container):
