@@ -4,3 +4,5 @@ Each scenario has a cluster of its own: our API server, scheduler and controller
 the node and the scripted device plugins in another, kubectl from outside. What is seen is written
 in the recording's form; judging it is left to who made the recording.
 """
+
+import windtunnel.wire  # noqa: F401  # before gRPC: it tells its library to be quiet

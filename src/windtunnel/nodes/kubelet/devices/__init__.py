@@ -5,3 +5,5 @@
 deciders and values below them; ``registration``, ``link`` and ``pod_resources`` speak gRPC over
 Unix sockets, each on threads of its own.
 """
+
+import windtunnel.wire  # noqa: F401  # before gRPC: it tells its library to be quiet
