@@ -52,7 +52,10 @@ POD
 }
 
 step 1: what the node advertises
-NODE=$($KUBECTL get node -l '!type,run.ai/simulated-gpu-node-pool' -o jsonpath='{.items[0].metadata.name}')
+real_node() { $KUBECTL get node -l '!type,run.ai/simulated-gpu-node-pool' -o name | grep -m 1 .; }
+until_true 60 "a node with the pool label" real_node
+NODE=$(real_node)
+NODE=${NODE#node/}
 until_true 60 "two GPUs on $NODE" has "$NODE" 2
 until_true 60 "the product label on $NODE" has_label "$NODE" 'nvidia\.com/gpu\.product'
 $KUBECTL get node "$NODE" -o jsonpath='node={.metadata.name}{"\n"}capacity={.status.capacity.nvidia\.com/gpu}{"\n"}allocatable={.status.allocatable.nvidia\.com/gpu}{"\n"}product={.metadata.labels.nvidia\.com/gpu\.product}{"\n"}' >"$OUT/advertised.txt"
