@@ -43,6 +43,7 @@ def test_the_next_pod_of_the_same_name_is_another_one(bench: Bench) -> None:
 
 
 def test_a_pod_may_be_refused_by_the_node_itself(bench: Bench) -> None:
+    bench.run(2)
     bench.pod("p", {"resources": {"requests": {"cpu": "50"}}})
 
     assert bench.status("p")["reason"] == "OutOfcpu"

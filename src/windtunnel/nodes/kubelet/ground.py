@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -128,6 +128,8 @@ class Ground:
     host_lines: Callable[[], list[str]]
     """What hosts files say on top, of services."""
     files: PodFiles
+    stopped: set[str] = field(default_factory=set)
+    """Containers that were asked to end and have: whoever asked knows it at once."""
 
     @property
     def clock(self) -> Clock:

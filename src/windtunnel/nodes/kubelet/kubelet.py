@@ -45,6 +45,8 @@ from windtunnel.nodes.kubelet.status.writer import StatusWriter
 
 _IMAGES_SHOWN: Final = 50
 _ORPHAN_SECONDS: Final = 2.0
+_HOUSEKEEPING_SECONDS: Final = 0.6
+"""After which time a kubelet has looked at what runs; a real one needs up to 2 s."""
 _NEEDED: Final = {"services", "pods"}
 _PARTS: Final = 1 << 30
 
@@ -126,10 +128,12 @@ class Kubelet:
         self._stops: list[Callable[[], None]] = []
         self._running = False
         self._begun = False
+        self._started_at = 0.0
 
     def start(self) -> None:
         """Register the node, and make its pods run."""
         self._running = True
+        self._started_at = self._loop.clock.now()
         self._look_at_images(self._register)
         self._devices.listen(self._devices_changed)
         self._stops.append(
@@ -307,7 +311,20 @@ class Kubelet:
         self._rejected.add(uid)
         self._ground.events.warning(pod, refusal.reason, refusal.message)
         now = self._loop.clock.now()
-        self._writer.write(pod, rejected_status(pod, refusal.reason, refusal.message, now))
+        status = rejected_status(pod, refusal.reason, refusal.message, now)
+        ready = self._started_at + _HOUSEKEEPING_SECONDS
+        if now >= ready:
+            self._writer.write(pod, status)
+            return
+        # Until it has once looked at what runs, a kubelet does not say that a pod has ended.
+        held = {key: each for key, each in status.items() if key not in ("reason", "message")}
+        self._writer.write(pod, {**held, "phase": "Pending"})
+        self._loop.call_at(ready, lambda: self._tell_rejected(uid, status))
+
+    def _tell_rejected(self, uid: str, status: Tree) -> None:
+        pod = self._pods.get(uid)
+        if pod is not None and self._running:
+            self._writer.write(pod, status)
 
     def _employ(self, pod: Tree) -> None:
         uid = uid_of(pod)
@@ -336,6 +353,7 @@ class Kubelet:
         ids = [each.id for each in self._runtime.containers() if each.pod_uid == uid]
         for each in ids:
             self._prober.forget(each)
+            self._ground.stopped.discard(each)
         self._outside.call(partial(self._remove, uid, ids))
 
     def _remove(self, uid: str, ids: Iterable[str]) -> None:

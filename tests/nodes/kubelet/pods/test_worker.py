@@ -118,6 +118,7 @@ def test_containers_that_were_lost_with_the_node_start_again(bench: Bench) -> No
 
 def test_a_pod_that_is_refused_says_only_why(bench: Bench) -> None:
     bench.devices.refused["p"] = ("UnexpectedAdmissionError", "Allocate failed")
+    bench.run(2)
     bench.pod("p")
     status = bench.status("p")
 
@@ -126,6 +127,19 @@ def test_a_pod_that_is_refused_says_only_why(bench: Bench) -> None:
     assert "containerStatuses" not in status
     assert status.get("conditions") is None
     assert bench.events("p") == [("UnexpectedAdmissionError", "Allocate failed")]
+
+
+def test_a_pod_that_is_refused_right_after_the_start_is_told_so_a_little_later(
+    bench: Bench,
+) -> None:
+    bench.devices.refused["p"] = ("UnexpectedAdmissionError", "no")
+    bench.pod("p")
+    assert bench.status("p")["phase"] == "Pending"
+    assert "conditions" not in bench.status("p")
+
+    bench.run(2)
+
+    assert bench.status("p")["phase"] == "Failed"
 
 
 def test_a_refused_pod_is_let_go_when_it_is_deleted(bench: Bench) -> None:

@@ -103,6 +103,7 @@ def stop_container(
             ticket.cancel()
     seconds = max(seconds - (ground.clock.now() - begun), LEAST_SECONDS)
     yield lambda: ground.runtime.stop(record.id, seconds)
+    ground.stopped.add(record.id)
     if turns is not None:
         turns.ended(record.name)
 

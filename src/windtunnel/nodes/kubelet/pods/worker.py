@@ -226,10 +226,11 @@ class PodWorker:
         """
         uid = uid_of(self.pod)
         noticed = float("inf")
-        if self.stage is Progress.RUNNING:
+        if self.stage in (Progress.RUNNING, Progress.ENDING):
             noticed = self._ground.clock.now() - self._ground.settings.relist_seconds
+        stopped = self._ground.stopped
         return PodRecords.of(
-            _still_running(each) if each.finished_at > noticed else each
+            _still_running(each) if each.finished_at > noticed and each.id not in stopped else each
             for each in self._ground.runtime.containers()
             if each.pod_uid == uid
         )
