@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.world import World
 
-from windtunnel.gpu.chart import NAMESPACE, RELEASE
+from windtunnel.gpu.chart import NAMESPACE, RELEASE, VALUES
 from windtunnel.gpu.chart.installation import DONE, Installation, marked, read_rendered
 from windtunnel.machinery.tree import Key
 
@@ -42,8 +42,17 @@ def test_the_release_is_kept_as_helm_keeps_it() -> None:
 
     assert secret["type"] == "helm.sh/release.v1"
     assert release["info"]["status"] == secret["metadata"]["labels"]["status"] == "deployed"
-    assert release["config"] == {"runtimeClass": {"enabled": False}}
+    assert release["config"] == VALUES
     assert release["chart"]["metadata"]["name"] == "windtunnel"
+
+
+def test_nothing_that_is_placed_freely_may_come_to_a_played_node() -> None:
+    affinity = VALUES["affinity"]
+    deployments = [tree for _, tree in read_rendered().objects if tree["kind"] == "Deployment"]
+
+    free = [tree for tree in deployments if tree["spec"]["replicas"] > 0]
+    assert free
+    assert all(tree["spec"]["template"]["spec"]["affinity"] == affinity for tree in free)
 
 
 def test_what_was_uninstalled_does_not_come_back() -> None:

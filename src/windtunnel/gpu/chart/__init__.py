@@ -12,8 +12,19 @@ from typing import Any, Final
 
 RELEASE: Final = "gpu-operator"
 NAMESPACE: Final = "gpu-operator"
-VALUES: Final[dict[str, Any]] = {"runtimeClass": {"enabled": False}}
-"""What the release of a fresh cluster is given: the node brings RuntimeClass nvidia itself."""
+_NOT_PLAYED: Final = {"key": "type", "operator": "NotIn", "values": ["kwok"]}
+VALUES: Final[dict[str, Any]] = {
+    "runtimeClass": {"enabled": False},
+    "affinity": {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [{"matchExpressions": [_NOT_PLAYED]}]
+            }
+        }
+    },
+}
+"""What the release of a fresh cluster is given: the node brings RuntimeClass nvidia itself, and a
+played node only seems to run what is placed there."""
 FOLDER: Final = Path(__file__).parent
 CHART: Final = FOLDER / "windtunnel"
 RENDERED: Final = FOLDER / "rendered.json.gz"

@@ -15,12 +15,11 @@ spec:
   serviceAccountName: status-exporter
   schedulerName: default-scheduler
   restartPolicy: Always
-  {{- if .node }}
-  nodeSelector:
-    nvidia.com/gpu.deploy.dcgm-exporter: "true"
-  {{- end }}
+  {{- $own := ternary (dict "nvidia.com/gpu.deploy.dcgm-exporter" "true") dict .node }}
+  {{- include "windtunnel.place" (dict "root" .root "own" $own) | nindent 2 }}
   {{- include "windtunnel.tolerations" .root | nindent 2 }}
   {{- include "windtunnel.network" .root | nindent 2 }}
+  {{- include "windtunnel.affinity" .root | nindent 2 }}
   {{- if .node }}
   initContainers:
     - name: hostpath-init
@@ -57,7 +56,7 @@ spec:
         - name: POD_RESOURCES_ENABLED
           value: "true"
         {{- end }}
-        {{- include "windtunnel.listen" .port | nindent 8 }}
+        {{- include "windtunnel.listen" (list .port 9400) | nindent 8 }}
         {{- include "windtunnel.reach" .root | nindent 8 }}
       resources:
         {{- toYaml .section.resources | nindent 8 }}
@@ -89,12 +88,4 @@ spec:
         type: DirectoryOrCreate
     {{- end }}
   {{- include "windtunnel.pullSecrets" .root | nindent 2 }}
-{{- end }}
-
-{{/* An exporter that listens elsewhere than dcgm-exporter does is told so. */}}
-{{- define "windtunnel.listen" -}}
-{{- if ne (int .) 9400 }}
-- name: WINDTUNNEL_LISTEN_PORT
-  value: {{ . | quote }}
-{{- end }}
 {{- end }}

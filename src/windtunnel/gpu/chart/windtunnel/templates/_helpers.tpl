@@ -69,9 +69,41 @@ checksum/topology: {{ include "windtunnel.topology" . | sha256sum }}
 {{- end }}
 {{- end }}
 
+{{/* Where a part's pods may run: its own choice and that of all parts together. */}}
+{{- define "windtunnel.place" -}}
+{{- with merge (dict) (.own | default dict) (.root.Values.nodeSelector | default dict) }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
 {{- define "windtunnel.network" -}}
 {{- if .Values.hostNetwork }}
 hostNetwork: true
+{{- end }}
+{{- end }}
+
+{{- define "windtunnel.affinity" -}}
+{{- with .Values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* (port, usual port): a part that is to listen elsewhere than usual is told so. */}}
+{{- define "windtunnel.listen" -}}
+{{- if ne (index . 0 | int) (index . 1 | int) }}
+- name: WINDTUNNEL_LISTEN_PORT
+  value: {{ index . 0 | quote }}
+{{- end }}
+{{- end }}
+
+{{/* Of parts that listen: on one network the old pod must free its port before the new one starts. */}}
+{{- define "windtunnel.rollout" -}}
+{{- if .Values.hostNetwork }}
+strategy:
+  type: RollingUpdate
+  rollingUpdate: {maxSurge: 0, maxUnavailable: 1}
 {{- end }}
 {{- end }}
 
