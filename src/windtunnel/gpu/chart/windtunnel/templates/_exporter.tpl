@@ -15,8 +15,10 @@ spec:
   serviceAccountName: status-exporter
   schedulerName: default-scheduler
   restartPolicy: Always
-  {{- $own := ternary (dict "nvidia.com/gpu.deploy.dcgm-exporter" "true") dict .node }}
-  {{- include "windtunnel.place" (dict "root" .root "own" $own) | nindent 2 }}
+  {{- if .node }}
+  nodeSelector:
+    nvidia.com/gpu.deploy.dcgm-exporter: "true"
+  {{- end }}
   {{- include "windtunnel.tolerations" .root | nindent 2 }}
   {{- include "windtunnel.network" .root | nindent 2 }}
   {{- include "windtunnel.affinity" .root | nindent 2 }}

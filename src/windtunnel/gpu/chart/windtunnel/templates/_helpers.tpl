@@ -69,14 +69,6 @@ checksum/topology: {{ include "windtunnel.topology" . | sha256sum }}
 {{- end }}
 {{- end }}
 
-{{/* Where a part's pods may run: its own choice and that of all parts together. */}}
-{{- define "windtunnel.place" -}}
-{{- with merge (dict) (.own | default dict) (.root.Values.nodeSelector | default dict) }}
-nodeSelector:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- end }}
-
 {{- define "windtunnel.network" -}}
 {{- if .Values.hostNetwork }}
 hostNetwork: true
