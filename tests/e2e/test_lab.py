@@ -4,85 +4,25 @@ from __future__ import annotations
 
 import json
 import os
-import re
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.e2e import programs
 from tests.e2e.conftest import Helm, Home, Kubectl
+from tests.e2e.lab import judge, walk
 from windtunnel.gpu.chart import CHART
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(240)]
 
 Up = Callable[..., Home]
-WALK = Path(__file__).resolve().parents[2] / "examples" / "lab" / "walk.sh"
 OPERATOR = ("-n", "gpu-operator")
-
-
-def walk(home: Home, *, live: bool, values: Path | None = None) -> Path:
-    """Walk the lab on the home's cluster; returns the folder of what was written."""
-    out = home.path / "lab"
-    told = {
-        "OUT": str(out),
-        "CHART": str(CHART),
-        "LIVE": "yes" if live else "no",
-        "KUBECTL": str(programs.kubectl()),
-        "HELM": str(programs.helm()),
-    }
-    if values is not None:
-        told["VALUES"] = str(values)
-    done = subprocess.run(
-        ["sh", str(WALK)],
-        env=home.environment | told,
-        cwd=home.path,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=220,
-    )
-    assert done.returncode == 0, done.stderr + done.stdout
-    return out
-
-
-def judge(out: Path, node: str) -> None:
-    """Judge the files of the eight steps."""
-    assert (out / "advertised.txt").read_text().splitlines() == [
-        f"node={node}",
-        "capacity=2",
-        "allocatable=2",
-        "product=Tesla-K80",
-    ]
-
-    inside = (out / "inside.txt").read_text()
-    assert re.search(r"(?m)^MOCK_NVIDIA_VISIBLE_DEVICES=\S+$", inside)
-    assert "| NVIDIA-SMI " in inside
-    assert "Tesla-K80" in inside.replace("Tesla K80", "Tesla-K80")
-
-    rules = (out / "rules.txt").read_text()
-    assert "must be equal to nvidia.com/gpu limit" in rules
-    assert "must be an integer" in rules
-
-    assert (out / "pending.txt").read_text() == (
-        "0/1 nodes are available: 1 Insufficient nvidia.com/gpu. no new claims to deallocate, "
-        "preemption: 0/1 nodes are available: 1 No preemption victims found for incoming pod.\n"
-    )
-
-    report = json.loads((out / "report.json").read_text())
-    assert report == {
-        "nodes": {node: 4, "gpu-a": 4},
-        "allocatable_total": 8,
-        "requested": 4,
-        "free": 4,
-    }
 
 
 def test_the_lab_is_walked_live(up: Up, kubectl: Kubectl) -> None:
     home = up("--ephemeral", "--port", "0", kubelet=True)
 
-    out = walk(home, live=True)
+    out = walk(home.path / "lab", home.environment, live=True)
 
     judge(out, "node-0")
     ledger = json.loads(home.run("ledger", "-o", "json").stdout)
@@ -103,7 +43,8 @@ def test_the_lab_is_walked_as_the_old_version_teaches_it(
     kubectl("label", "node", "node-0", "run.ai/simulated-gpu-node-pool=default", "--overwrite")
     helm(*install, "--set", "runtimeClass.enabled=false", "-f", str(values))
 
-    judge(walk(home, live=False, values=values), "node-0")
+    out = walk(home.path / "lab", home.environment, live=False, values=values)
+    judge(out, "node-0")
 
 
 def test_nothing_is_left_after_the_lab(up: Up, kubectl: Kubectl) -> None:
