@@ -48,5 +48,11 @@ def test_history_is_forgotten_on_demand(api: Api, ns: str) -> None:
 
 @pytest.mark.parametrize("path", ["/version", "/api", "/api/v1", "/apis/apps/v1"])
 def test_what_is_only_read_cannot_be_written(api: Api, path: str) -> None:
-    assert api.refused("POST", path, {})[0] == 405
+    for method in ("POST", "OPTIONS", "FOO"):
+        assert api.refused(method, path, {})[0] == 405
     assert api.get(path)
+
+
+def test_other_paths_take_any_method_for_a_read(api: Api) -> None:
+    assert api.ok("FOO", "/")["paths"]
+    assert api.answer("FOO", "/healthz").body == b"ok"

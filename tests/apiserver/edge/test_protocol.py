@@ -1,7 +1,8 @@
-"""Client certificates reach the core as names."""
+"""Client certificates reach the core as names, methods as they were sent."""
 
 from __future__ import annotations
 
+import socket
 import ssl
 from typing import Any
 
@@ -49,3 +50,75 @@ def test_a_certificate_of_a_foreign_authority_gets_nowhere(
 
     with pytest.raises(OSError):
         names_seen(serve, keys, trust)
+
+
+class Played:
+    """What the core was asked, and the bytes that a client gets for bytes."""
+
+    def __init__(self, serve: Any) -> None:
+        self.requests: list[str] = []
+        self._port = serve(self._handle).port
+
+    def _handle(self, request: Request) -> Outcome:
+        self.requests.append(f"{request.method} {request.path} {request.body.decode()}".rstrip())
+        return Answer(200, b"played")
+
+    def get(self, *pieces: bytes) -> bytes:
+        """Send pieces, each when the one before is answered; return all the answers."""
+        with socket.create_connection(("127.0.0.1", self._port), timeout=10) as connection:
+            for piece in pieces[:-1]:
+                connection.sendall(piece)
+                connection.recv(65536)
+            connection.sendall(pieces[-1])
+            connection.shutdown(socket.SHUT_WR)
+            with connection.makefile("rb") as answers:
+                return answers.read()
+
+
+HEAD = b" HTTP/1.1\r\nHost: x\r\n"
+
+
+@pytest.mark.parametrize("method", ["FOO", "foo", "GETS", "M+X", "!"])
+def test_a_method_that_nobody_knows_reaches_the_core(serve: Any, method: str) -> None:
+    played = Played(serve)
+    got = played.get(method.encode() + b" /a" + HEAD + b"Content-Length: 2\r\n\r\nab")
+
+    assert got.startswith(b"HTTP/1.1 200 ")
+    assert played.requests == [f"{method} /a ab"]
+
+
+def test_after_an_unknown_method_the_connection_goes_on(serve: Any) -> None:
+    played = Played(serve)
+    played.get(*[one + HEAD + b"\r\n" for one in (b"FOO /1", b"GET /2", b"BAR /3", b"GET /4")])
+
+    assert played.requests == ["FOO /1", "GET /2", "BAR /3", "GET /4"]
+
+
+def test_what_follows_an_unknown_method_at_once_is_played_once(serve: Any) -> None:
+    played = Played(serve)
+    played.get(b"FOO /1" + HEAD + b"\r\nGET /2" + HEAD + b"\r\n")
+
+    assert played.requests == ["FOO /1", "GET /2"]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"POST /1" + HEAD + b"Content-Length: 0\r\n\r\nFOO /2" + HEAD + b"\r\n",
+        b"FOO /1" + HEAD + b"\r\nBAR /2" + HEAD + b"\r\n",
+    ],
+)
+def test_nothing_before_an_unknown_method_is_played_twice(serve: Any, sent: bytes) -> None:
+    played = Played(serve)
+    got = played.get(sent)
+
+    assert b"HTTP/1.1 400 " in got
+    assert len(played.requests) <= 1
+
+
+@pytest.mark.parametrize("line", [b"F(O /", b"FOO", b"\x16\x03\x01\x00 /"])
+def test_what_is_no_method_is_refused(serve: Any, line: bytes) -> None:
+    played = Played(serve)
+
+    assert played.get(line + HEAD + b"\r\n").startswith(b"HTTP/1.1 400 ")
+    assert played.requests == []

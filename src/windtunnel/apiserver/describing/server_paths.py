@@ -19,7 +19,6 @@ from windtunnel.store import Store
 _HEALTH: Final = ("healthz", "livez", "readyz")
 _CHECKS: Final = ("ping", "log", "etcd", "poststarthook/bootstrap-controller")
 _DONE: Final[Tree] = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
-_WRITES: Final = ("POST", "PUT", "PATCH", "DELETE")
 _VERSIONED: Final = re.compile("/version|/api(/[^/]+)?|/apis/[^/]+/[^/]+")
 """Paths that are read only, and say so; all others take any method for a read."""
 _NOT_FOUND: Final = "404 page not found\n"
@@ -38,7 +37,7 @@ class ServerPaths:
         """Answer one of these paths; what is not known is a plain 404."""
         path = request.path
         first = path.strip("/").partition("/")[0]
-        if request.method in _WRITES and _VERSIONED.fullmatch(path.rstrip("/")):
+        if request.method != "GET" and _VERSIONED.fullmatch(path.rstrip("/")):
             raise MethodNotAllowed
         if path == "/":
             return self._shown(request, {"paths": self._roots()})

@@ -1,13 +1,17 @@
-"""uvicorn's HTTP protocol, taught who the client's certificate names, and to give way.
+"""uvicorn's HTTP protocol, taught whom a certificate names, to give way, and any method.
 
 ASGI has no place for client certificates, nor for connections that become something else. So what
 is known when a connection is made is put into the state that every request's scope carries: the
 names in its verified certificate, and how the connection is taken over after an upgrade.
+
+HTTP allows any method, the parser only those of a list. A request of another one is read once more
+under a method of the list, and goes on under its own.
 """
 
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 from typing import Any, Final
 
@@ -25,12 +29,24 @@ TAKE_OVER = "take-over"
 _EARLY_BYTES: Final = 1024 * 1024
 """What a client may send after an upgrade that is still being decided on."""
 
+_METHOD: Final = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+(?= )")
+_STAND_IN: Final = b"SEARCH"
+"""A method that the parser knows, with or without a body."""
+
+_INVALID: Final = "Invalid HTTP request received."
+
 
 class CertificateProtocol(HttpToolsProtocol):
     """HTTP/1.1 on one connection, with the client's certificate in the scope."""
 
     _early: bytes | None = None
     """What came after a request to upgrade; None: there is no such request under way."""
+    _whole: bool = True
+    """Whether everything that has begun has come whole."""
+    _begun: int = 0
+    """How many requests began in what came last."""
+    _method: str = ""
+    """What the parser takes for another method."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Read the certificate once; all requests of the connection share it."""
@@ -50,12 +66,50 @@ class CertificateProtocol(HttpToolsProtocol):
                 self.transport.abort()
             return
         self._unset_keepalive_if_required()
+        was_whole, self._begun = self._whole, 0
+        try:
+            self._read(data)
+        except httptools.HttpParserInvalidMethodError:
+            method = _METHOD.match(data)
+            # Read again is only what comes first: for what came before something may be done.
+            if method and was_whole and self._begun == 1:
+                self._read_as(method[0], data[method.end() :])
+            else:
+                self.send_400_response(_INVALID)
+        except httptools.HttpParserError:
+            self.send_400_response(_INVALID)
+
+    def _read(self, data: bytes) -> None:
         try:
             self.parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
             self._early = data[upgrade.args[0] :]
+
+    def _read_as(self, method: bytes, rest: bytes) -> None:
+        """Read a request whose method the parser has refused, with which it was done for."""
+        self._method = method.decode()
+        self.parser = httptools.HttpRequestParser(self)
+        try:
+            self._read(_STAND_IN + rest)
         except httptools.HttpParserError:
-            self.send_400_response("Invalid HTTP request received.")
+            self.send_400_response(_INVALID)
+
+    def on_message_begin(self) -> None:
+        """Count the requests that came at once."""
+        super().on_message_begin()
+        self._whole = False
+        self._begun += 1
+
+    def on_headers_complete(self) -> None:
+        """Give the request the method that it came with."""
+        super().on_headers_complete()
+        if self._method:
+            self.scope["method"], self._method = self._method, ""
+
+    def on_message_complete(self) -> None:
+        """Take note that the request has come whole."""
+        super().on_message_complete()
+        self._whole = True
 
     def on_response_complete(self) -> None:
         """Go on with what came meanwhile: the upgrade was answered, not done."""
