@@ -31,7 +31,7 @@ def test_an_event_says_who_tells_what_about_whom() -> None:
     }
 
 
-def test_the_same_again_becomes_a_series_that_is_written_once() -> None:
+def test_the_same_again_becomes_a_series_that_is_written_when_it_begins() -> None:
     events = EventSeries(VirtualClock(), "here")
     first, second, third = (tell(events) for _ in range(3))
 
@@ -56,3 +56,31 @@ def test_a_subject_that_has_changed_has_events_of_its_own() -> None:
 
     assert later is not None
     assert later.verb == "create"
+
+
+def test_how_often_it_was_is_written_when_it_has_ended() -> None:
+    clock = VirtualClock(1_800_000_000.0)
+    events = EventSeries(clock, "here")
+    first, _, _ = (tell(events) for _ in range(3))
+    tell(events, reason="Preempted")
+    clock.move_to(1_800_000_360.0)
+    assert events.ended() == []
+    clock.move_to(1_800_000_360.5)
+    (write,) = events.ended()
+
+    assert first is not None
+    assert (write.verb, write.key) == ("patch", first.key)
+    assert write.body["series"] == {"count": 3, "lastObservedTime": "2027-01-15T08:00:00.000000Z"}
+    assert events.ended() == []
+    again = tell(events)
+    assert again is not None
+    assert again.verb == "create"
+
+
+def test_a_series_that_lasts_is_told_so_far() -> None:
+    events = EventSeries(VirtualClock(), "here")
+    for _ in range(4):
+        tell(events)
+    tell(events, reason="Preempted")
+
+    assert [write.body["series"]["count"] for write in events.lasting()] == [4]

@@ -113,3 +113,28 @@ def test_after_a_stop_nothing_happens(stage: Stage) -> None:
     stage.run(5)
 
     assert "nodeName" not in stage.get("p")["spec"]
+
+
+def test_a_pod_that_waits_tells_two_events_and_later_how_often(stage: Stage) -> None:
+    """As recorded of kube-scheduler 1.36.3: the first failure changes the pod, so the second is
+    another event; that one becomes a series, in whatever words the pod is refused."""
+    stage.node("a")
+    stage.start()
+    stage.pod("waits", requests=gpus(9))
+    for name in ("one", "two", "three", "four"):
+        stage.pod(name, requests=gpus(1))
+        stage.run(1)
+        stage.client.delete("pods", Key("default", name), grace_seconds=0)
+        stage.run(20)
+
+    def counts() -> list[int | None]:
+        return [
+            dig(event, "series", "count")
+            for event in stage.events()
+            if event["reason"] == "FailedScheduling"
+        ]
+
+    assert counts() == [None, 2]
+    stage.client.delete("pods", Key("default", "waits"), grace_seconds=0)
+    stage.run(720)
+    assert counts() == [None, 4]

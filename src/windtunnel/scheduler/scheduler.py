@@ -12,6 +12,7 @@ from functools import partial
 from typing import Final
 
 from windtunnel.client import Client
+from windtunnel.client.event_series import ENDED_SECONDS, REFRESH_SECONDS
 from windtunnel.fleet import PodView
 from windtunnel.kernel import Loop, Parked, Ticket
 from windtunnel.machinery.change import Change
@@ -140,5 +141,9 @@ class Scheduler:
         self.engine.queue.flush_backoff()
         if self._ticks % _POOL_TICKS == 0:
             self.engine.queue.flush_pool()
+        if self._ticks % ENDED_SECONDS == 0:
+            self._writer.end_series()
+        if self._ticks % REFRESH_SECONDS == 0:
+            self._writer.refresh_series()
         self._tick = self._loop.call_after(_TICK_SECONDS, self._ticked)
         self._arm()

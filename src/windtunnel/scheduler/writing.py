@@ -80,6 +80,14 @@ class Writer:
             ]
         self.write(writes)
 
+    def end_series(self) -> None:
+        """Tell how often events were that have ended."""
+        self.write(self._events.ended())
+
+    def refresh_series(self) -> None:
+        """Tell how often events were that come again and again."""
+        self.write(self._events.lasting())
+
     def write(self, maybe: Sequence[Write | None]) -> None:
         """Write what may be refused without harm; what is None needs no writing.
 
