@@ -93,7 +93,7 @@ class Stream(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Destination:
     """Where a relay goes."""
 
     host: str
@@ -110,7 +110,7 @@ class Place:
 class Relay:
     """A request that has been admitted and goes on to a node or a pod."""
 
-    place: Place
+    destination: Destination
     target: str
     """Path and query as they go on the wire."""
     upgrade: bool

@@ -9,7 +9,7 @@ import ssl
 import pytest
 
 from windtunnel.apiserver.edge.dialing import dial, in_words
-from windtunnel.apiserver.request import Place
+from windtunnel.apiserver.request import Destination
 
 WORDS = {
     "refused": (ConnectionRefusedError(), "dial tcp h:1: connect: connection refused"),
@@ -26,8 +26,8 @@ def test_what_went_wrong_in_words(error: Exception, words: str) -> None:
 
 def test_nobody_there_is_an_os_error(unused_port: int) -> None:
     async def run() -> None:
-        place = Place("127.0.0.1", unused_port, secure=False)
-        await dial(place, ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
+        destination = Destination("127.0.0.1", unused_port, secure=False)
+        await dial(destination, ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT))
 
     with pytest.raises(OSError):
         asyncio.run(run())

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from windtunnel.apiserver.request import Answer, Outcome, Place, Relay, Request
+from windtunnel.apiserver.request import Answer, Destination, Outcome, Relay, Request
 from windtunnel.machinery.errors import ApiError, BadRequest, ServiceUnavailable
 
 Play = Callable[[socket.socket], None]
@@ -59,7 +59,7 @@ def read_head(connection: socket.socket) -> bytes:
 def relay(port: int, *, upgrade: bool = False, **how: Any) -> Callable[[Request], Outcome]:
     def handle(_: Request) -> Outcome:
         return Relay(
-            place=Place("127.0.0.1", port, secure=False),
+            destination=Destination("127.0.0.1", port, secure=False),
             target="/there?x=1",
             upgrade=upgrade,
             unreachable=ServiceUnavailable,

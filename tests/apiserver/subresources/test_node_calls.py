@@ -118,7 +118,7 @@ def test_the_kubelet_is_asked_in_its_own_words(api: Api, ns: str, call: str, tar
 
     relay = relayed(api, f"{ns}/pods/p/{call}", **UPGRADE)
 
-    assert (str(relay.place), relay.place.secure) == ("9.8.7.6:1234", True)
+    assert (str(relay.destination), relay.destination.secure) == ("9.8.7.6:1234", True)
     assert relay.target == target
     assert relay.upgrade == (not call.startswith("log"))
 

@@ -10,10 +10,10 @@ from tests.apiserver.api import Api, obj
 from windtunnel.apiserver.request import Relay
 
 
-def place(api: Api, path: str) -> tuple[str, bool, str]:
+def destination(api: Api, path: str) -> tuple[str, bool, str]:
     outcome = api.request("GET", path)
     assert isinstance(outcome, Relay), outcome
-    return str(outcome.place), outcome.place.secure, outcome.target
+    return str(outcome.destination), outcome.destination.secure, outcome.target
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ GOES = {
 
 @pytest.mark.parametrize(("path", "wanted"), GOES.values(), ids=GOES)
 def test_where_it_goes(cluster: Api, path: str, wanted: tuple[str, bool, str]) -> None:
-    assert place(cluster, path) == wanted
+    assert destination(cluster, path) == wanted
 
 
 def test_a_service_is_one_of_its_endpoints(cluster: Api, ns: str) -> None:
@@ -63,8 +63,8 @@ def test_a_service_is_one_of_its_endpoints(cluster: Api, ns: str) -> None:
     piece["metadata"]["labels"] = {"kubernetes.io/service-name": "s"}
     cluster.post("/apis/discovery.k8s.io/v1/namespaces/ns/endpointslices", piece)
 
-    assert place(cluster, path) == ("127.42.0.9:8080", False, "/x")
-    assert place(cluster, f"{ns}/services/s/proxy/x")[0] == "127.42.0.9:8080"
+    assert destination(cluster, path) == ("127.42.0.9:8080", False, "/x")
+    assert destination(cluster, f"{ns}/services/s/proxy/x")[0] == "127.42.0.9:8080"
     assert cluster.refused("GET", f"{ns}/services/s:ssh/proxy/")[0] == 503
 
 

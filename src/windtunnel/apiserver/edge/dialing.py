@@ -7,7 +7,7 @@ import socket
 import ssl
 from typing import Final
 
-from windtunnel.apiserver.request import Place
+from windtunnel.apiserver.request import Destination
 
 _DIAL_SECONDS: Final = 30.0
 BUFFERED: Final = 64 * 1024
@@ -15,7 +15,7 @@ BUFFERED: Final = 64 * 1024
 
 
 async def dial(
-    place: Place, tls: ssl.SSLContext
+    destination: Destination, tls: ssl.SSLContext
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     """Connect.
 
@@ -24,10 +24,10 @@ async def dial(
     """
     async with asyncio.timeout(_DIAL_SECONDS):
         reader, writer = await asyncio.open_connection(
-            place.host,
-            place.port,
-            ssl=tls if place.secure else None,
-            server_hostname="" if place.secure else None,
+            destination.host,
+            destination.port,
+            ssl=tls if destination.secure else None,
+            server_hostname="" if destination.secure else None,
             limit=BUFFERED,
         )
     writer.transport.set_write_buffer_limits(BUFFERED)

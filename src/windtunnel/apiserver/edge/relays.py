@@ -59,9 +59,11 @@ class Relays:
             ApiError: Nobody is there, or the answer is a refusal; nothing has been sent then.
         """
         try:
-            far = await dial(relay.place, self._tls)
+            far = await dial(relay.destination, self._tls)
         except (OSError, TimeoutError) as error:
-            raise relay.unreachable(in_words(error, relay.place.host, relay.place.port)) from error
+            raise relay.unreachable(
+                in_words(error, relay.destination.host, relay.destination.port)
+            ) from error
         self._joined.add(far[1])
         try:
             far[1].write(_head(relay, request, scope["headers"]))
@@ -206,7 +208,7 @@ async def _text(arriving: _Arriving, reader: asyncio.StreamReader) -> str:
 
 
 def _head(relay: Relay, request: Request, headers: list[tuple[bytes, bytes]]) -> bytes:
-    lines = [f"{request.method} {relay.target} HTTP/1.1", f"Host: {relay.place}"]
+    lines = [f"{request.method} {relay.target} HTTP/1.1", f"Host: {relay.destination}"]
     if relay.upgrade:
         lines += ["Connection: Upgrade", f"Upgrade: {request.headers['upgrade']}"]
     else:

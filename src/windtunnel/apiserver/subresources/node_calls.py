@@ -74,15 +74,15 @@ class NodeCalls:
                 f"node {name} does not run the containers of pod {call.route.name}: its pods are "
                 f"played, so there is nothing to {_PURPOSES[subresource]}"
             )
-        place = kubelet(node)
+        destination = kubelet(node)
         tail = (call.route.namespace, call.route.name)
         if subresource == "log":
             target = _target("containerLogs", (*tail, container), _log_query(call.request))
             return Relay(
-                place=place,
+                destination=destination,
                 target=target,
                 upgrade=False,
-                unreachable=lambda why: Unreachable(f'Get "https://{place}{target}": {why}'),
+                unreachable=lambda why: Unreachable(f'Get "https://{destination}{target}": {why}'),
                 refused=lambda status, text: _log_refusal(call.route.name, status, text),
                 content_type="text/plain",
             )
@@ -94,7 +94,7 @@ class NodeCalls:
             query = _stream_query(call.request, commands=subresource == "exec")
             target = _target(subresource, (*tail, container), query)
         return Relay(
-            place=place,
+            destination=destination,
             target=target,
             upgrade=True,
             unreachable=lambda why: Unreachable(f"error dialing backend: {why}"),

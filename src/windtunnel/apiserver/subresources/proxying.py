@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import quote, urlencode
 
 from windtunnel.apiserver.call import Call
-from windtunnel.apiserver.request import Place, Relay
+from windtunnel.apiserver.request import Destination, Relay
 from windtunnel.apiserver.subresources.reaching import (
     Name,
     is_played,
@@ -45,23 +45,23 @@ class Proxying:
         match call.kind.resource:
             case "nodes":
                 _require_real(tree)
-                place = _of_node(tree, wanted)
+                destination = _of_node(tree, wanted)
             case "pods":
                 _require_real(self._node(dig(tree, "spec", "nodeName") or ""))
-                place = _of_pod(tree, wanted)
+                destination = _of_pod(tree, wanted)
             case _:
-                place = self._of_service(call.namespace, tree, wanted)
+                destination = self._of_service(call.namespace, tree, wanted)
         query = urlencode(call.request.query)
         headers = call.request.headers
         return Relay(
-            place=place,
+            destination=destination,
             target=quote(route.rest or "/", safe="/:@!$&'()*+,;=~")
             + (f"?{query}" if query else ""),
             upgrade="upgrade" in headers.get("connection", "").lower() and "upgrade" in headers,
             unreachable=lambda why: ServiceUnavailable(f"error trying to reach service: {why}"),
         )
 
-    def _of_service(self, namespace: str, service: Tree, wanted: Name) -> Place:
+    def _of_service(self, namespace: str, service: Tree, wanted: Name) -> Destination:
         port = _service_port(service, wanted)
         name = f"{wanted.name}:{wanted.port}" if wanted.port else wanted.name
         if port is None:
@@ -76,7 +76,7 @@ class Proxying:
                 _require_real(node)
                 if node:
                     address = served_address(address, node_address(node))
-                return Place(address, number, wanted.scheme == "https")
+                return Destination(address, number, wanted.scheme == "https")
         raise ServiceUnavailable(f'no endpoints available for service "{name}"')
 
     def _node(self, name: str) -> Tree:
@@ -93,19 +93,19 @@ def _require_real(node: Tree) -> None:
         )
 
 
-def _of_node(node: Tree, wanted: Name) -> Place:
+def _of_node(node: Tree, wanted: Name) -> Destination:
     own = kubelet(node)
     if wanted.port and wanted.port != str(own.port):
-        return Place(own.host, _number(wanted.port), wanted.scheme == "https")
+        return Destination(own.host, _number(wanted.port), wanted.scheme == "https")
     return own
 
 
-def _of_pod(pod: Tree, wanted: Name) -> Place:
+def _of_pod(pod: Tree, wanted: Name) -> Destination:
     address = dig(pod, "status", "podIP")
     if not address:
         raise BadRequest("address not allowed")
     port = _number(wanted.port) if wanted.port else _first_port(pod, wanted.scheme)
-    return Place(
+    return Destination(
         served_address(address, dig(pod, "status", "hostIP") or ""), port, wanted.scheme == "https"
     )
 

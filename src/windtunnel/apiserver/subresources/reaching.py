@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from windtunnel.apiserver.request import Place
+from windtunnel.apiserver.request import Destination
 from windtunnel.devices import PLAYED
 from windtunnel.machinery.errors import ApiError, BadRequest
 from windtunnel.machinery.tree import Tree, dig
@@ -72,13 +72,13 @@ def node_address(node: Tree) -> str:
     raise Unreachable(f"no preferred addresses found; known addresses: [{shown}]")
 
 
-def kubelet(node: Tree) -> Place:
+def kubelet(node: Tree) -> Destination:
     """Return where a node's kubelet listens.
 
     Raises:
         Unreachable: It has told no address.
     """
-    return Place(node_address(node), _kubelet_port(node) or KUBELET_PORT, secure=True)
+    return Destination(node_address(node), _kubelet_port(node) or KUBELET_PORT, secure=True)
 
 
 def served_address(pod_address: str, node_address: str) -> str:
