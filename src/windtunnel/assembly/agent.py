@@ -14,12 +14,12 @@ import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from windtunnel.client import incluster
 from windtunnel.client.http import HttpClient
 from windtunnel.errors import ClusterError, UsageError, WindtunnelError
-from windtunnel.kernel import Loop, WallClock
+from windtunnel.kernel import Actor, Loop, WallClock
 from windtunnel.machinery.errors import ApiError
 from windtunnel.machinery.timestamp import micro_time_text
 from windtunnel.telemetry import Log
@@ -32,16 +32,6 @@ FAILED: Final = 1
 """The exit code of a part that cannot go on."""
 _FIRST_PAUSE_SECONDS: Final = 0.5
 _LONGEST_PAUSE_SECONDS: Final = 10.0
-
-
-class AgentPart(Protocol):
-    """Something that runs on the loop from ``start`` to ``stop``."""
-
-    def start(self) -> None:
-        """Watch, and work from the moment everything is known."""
-
-    def stop(self) -> None:
-        """Stop; nothing of it happens afterwards."""
 
 
 class _Ended(Exception):
@@ -154,7 +144,7 @@ def run(name: str, arguments: Sequence[str], environment: Mapping[str, str] | No
 
 
 def _live(
-    make: Callable[[Berth], AgentPart],
+    make: Callable[[Berth], Actor],
     name: str,
     arguments: Sequence[str],
     settings: Mapping[str, str],
@@ -174,7 +164,7 @@ def _live(
     def lost(error: Exception) -> None:
         log.warning(name, "waits for the API server", why=error)
 
-    def begin() -> AgentPart:
+    def begin() -> Actor:
         part = make(berth)
         try:
             part.start()

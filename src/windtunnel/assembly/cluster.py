@@ -31,7 +31,7 @@ from windtunnel.errors import BrokenInvariant
 from windtunnel.home import Folder, Process, Ready, Storage, birth
 from windtunnel.home.certificates import Keyring
 from windtunnel.home.files import write_private
-from windtunnel.kernel import Loop, WallClock
+from windtunnel.kernel import Actor, Loop, WallClock
 from windtunnel.kinds import Catalogue, builtin_kinds
 from windtunnel.machinery.admission import User
 from windtunnel.store import Store
@@ -39,7 +39,7 @@ from windtunnel.telemetry import Log
 
 if TYPE_CHECKING:
     from windtunnel.assembly.node_process import NodeProcess
-    from windtunnel.assembly.parts import Part, Parts, PartSettings
+    from windtunnel.assembly.parts import Parts, PartSettings
 
 ENDING: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """What asks a cluster to stop: Ctrl-C, ``down``, a terminal that is closed."""
@@ -73,7 +73,7 @@ class Cluster:
             service_range=SERVICE_RANGE,
             admission_plugins=settings.admission_plugins,
         )
-        self._parts: list[Part] = []
+        self._parts: list[Actor] = []
         """What runs beside the API, in the order in which it was started."""
         self._node: NodeProcess | None = None
         self._ended: asyncio.Future[signal.Signals] | None = None
@@ -141,7 +141,7 @@ class Cluster:
             self._stop_with(error)
         _rest_garbage()
 
-    def _start(self, part: Part) -> None:
+    def _start(self, part: Actor) -> None:
         self._parts.append(part)
         part.start()
 

@@ -10,72 +10,73 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from windtunnel.assembly.agent import PARENT, AgentPart, Berth
+from windtunnel.assembly.agent import PARENT, Berth
+from windtunnel.kernel import Actor
 
 
-def _status_updater(berth: Berth) -> AgentPart:
+def _status_updater(berth: Berth) -> Actor:
     from windtunnel.gpu.status_updater import COMPONENT, StatusUpdater, read_settings
 
     settings = read_settings(berth.environment)
     return StatusUpdater(berth.client(COMPONENT), berth.loop, settings)
 
 
-def _kwok_device_plugin(berth: Berth) -> AgentPart:
+def _kwok_device_plugin(berth: Berth) -> Actor:
     from windtunnel.gpu.kwok_device_plugin import COMPONENT, KwokDevicePlugin, read_settings
 
     settings = read_settings(berth.environment)
     return KwokDevicePlugin(berth.client(COMPONENT), berth.loop, settings)
 
 
-def _kwok_dra_plugin(berth: Berth) -> AgentPart:
+def _kwok_dra_plugin(berth: Berth) -> Actor:
     from windtunnel.gpu.kwok_dra_plugin import COMPONENT, KwokDraPlugin, read_settings
 
     settings = read_settings(berth.environment)
     return KwokDraPlugin(berth.client(COMPONENT), berth.loop, settings)
 
 
-def _kwok_compute_domain(berth: Berth) -> AgentPart:
+def _kwok_compute_domain(berth: Berth) -> Actor:
     from windtunnel.gpu.kwok_compute_domain import COMPONENT, KwokComputeDomain, check
 
     check(berth.environment)
     return KwokComputeDomain(berth.client(COMPONENT), berth.loop)
 
 
-def _compute_domains(berth: Berth) -> AgentPart:
+def _compute_domains(berth: Berth) -> Actor:
     from windtunnel.gpu.compute_domains import COMPONENT, ComputeDomains
 
     return ComputeDomains(berth.client(COMPONENT), berth.loop)
 
 
-def _mig_faker(berth: Berth) -> AgentPart:
+def _mig_faker(berth: Berth) -> Actor:
     from windtunnel.gpu.mig_faker import COMPONENT, MigFaker, read_settings
 
     settings = read_settings(berth.environment)
     return MigFaker(berth.client(COMPONENT), berth.loop, settings)
 
 
-def _topology_server(berth: Berth) -> AgentPart:
+def _topology_server(berth: Berth) -> Actor:
     from windtunnel.gpu.topology_server import TopologyServer, read_settings
 
     client = berth.client("topology-server", watching=False)
     return TopologyServer(client, read_settings(berth.environment))
 
 
-def _device_plugin(berth: Berth) -> AgentPart:
+def _device_plugin(berth: Berth) -> Actor:
     from windtunnel.gpu.device_plugin import DevicePlugin, read_settings
 
     settings = read_settings(berth.environment)
     return DevicePlugin(berth.client("device-plugin"), berth.loop, settings)
 
 
-def _status_exporter(berth: Berth) -> AgentPart:
+def _status_exporter(berth: Berth) -> Actor:
     from windtunnel.gpu.exporter import Exporter, read_settings
 
     settings = read_settings(berth.environment, played=False)
     return Exporter(berth.client("status-exporter"), berth.loop, settings)
 
 
-def _status_exporter_kwok(berth: Berth) -> AgentPart:
+def _status_exporter_kwok(berth: Berth) -> Actor:
     from windtunnel.gpu.exporter import Exporter, read_settings
 
     settings = read_settings(berth.environment, played=True)
@@ -88,7 +89,7 @@ def _nvidia_smi(arguments: Sequence[str], _: Mapping[str, str]) -> int:
     run(arguments)
 
 
-def _kubelet(berth: Berth) -> AgentPart:
+def _kubelet(berth: Berth) -> Actor:
     import signal
 
     from windtunnel.assembly.node import WholeNode, read_arguments
@@ -103,7 +104,7 @@ def _kubelet(berth: Berth) -> AgentPart:
     return WholeNode(incluster.connect(berth.environment), berth.loop, order)
 
 
-PARTS: Final[dict[str, Callable[[Berth], AgentPart]]] = {
+PARTS: Final[dict[str, Callable[[Berth], Actor]]] = {
     "kubelet": _kubelet,
     "status-updater": _status_updater,
     "kwok-gpu-device-plugin": _kwok_device_plugin,

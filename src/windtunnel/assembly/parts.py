@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import msgspec
 
@@ -17,22 +16,12 @@ from windtunnel.assembly.scheduler_file import read_scheduler_file
 from windtunnel.assembly.settings import Settings, read_flags
 from windtunnel.client import Client
 from windtunnel.gpu.kwok_device_plugin import PoolCapacity
-from windtunnel.kernel import Chance, Loop
+from windtunnel.kernel import Actor, Chance, Loop
 from windtunnel.nodes import played
 from windtunnel.scheduler import Configuration, Scheduler
 
 Clients = Callable[[str], Client]
 """From the name of a component, which is its user and its field manager, to its client."""
-
-
-class Part(Protocol):
-    """Something that runs on the loop from ``start`` to ``stop``."""
-
-    def start(self) -> None:
-        """Watch, and work from the moment everything is known."""
-
-    def stop(self) -> None:
-        """Stop; nothing of it happens afterwards."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +103,8 @@ class Parts:
         for part in reversed(self._all()):
             part.stop()
 
-    def _all(self) -> list[Part]:
-        made: tuple[Part | None, ...] = (
+    def _all(self) -> list[Actor]:
+        made: tuple[Actor | None, ...] = (
             self.controllers,
             self.scheduler,
             self.nodes,

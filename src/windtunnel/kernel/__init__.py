@@ -7,13 +7,14 @@ milliseconds at a time; in virtual time a run calls it until nothing is left. Ne
 from windtunnel.kernel.chance import Chance
 from windtunnel.kernel.clock import Clock, VirtualClock, WallClock
 from windtunnel.kernel.line import DONE, Line, Outcome, Parked, Result
-from windtunnel.kernel.loop import NORMAL, Loop, Report, Ticket
+from windtunnel.kernel.loop import NORMAL, Actor, Loop, Report, Ticket
 from windtunnel.kernel.reconcile import Reconciler, Worker
 from windtunnel.kernel.workqueue import WorkQueue
 
 __all__ = [
     "DONE",
     "NORMAL",
+    "Actor",
     "Chance",
     "Clock",
     "Line",

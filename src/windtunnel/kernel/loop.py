@@ -11,7 +11,7 @@ import heapq
 import time
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from windtunnel.kernel.clock import Clock, VirtualClock
 
@@ -44,6 +44,16 @@ class Ticket:
     def pending(self) -> bool:
         """Whether the step is still to be played."""
         return self._step is not None
+
+
+class Actor(Protocol):
+    """Something that lives on a loop from ``start`` to ``stop``, in whatever process that is."""
+
+    def start(self) -> None:
+        """Watch, and work from the moment everything is known."""
+
+    def stop(self) -> None:
+        """Stop; nothing of it happens afterwards."""
 
 
 class Loop:

@@ -1,8 +1,8 @@
 """From the order for a pool to the objects that make it: played nodes and the pool's ConfigMap.
 
 Pure: the command line and a start with ``--nodes`` create what these functions return. A node has
-all it will have from birth, its GPUs too; ``gpu.kwok_device_plugin`` writes only what changes later, or what
-a node lacks that somebody else made.
+all it will have from birth, its GPUs too; ``gpu.kwok_device_plugin`` writes only what changes
+later, or what a node lacks that somebody else made.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from windtunnel.assembly.agent import AgentPart, BlockingDrive
-from windtunnel.kernel import Loop, WallClock
+from windtunnel.assembly.agent import BlockingDrive
+from windtunnel.kernel import Actor, Loop, WallClock
 
 _BEGIN_SECONDS: Final = 60.0
 _STOP_SECONDS: Final = 15.0
@@ -16,7 +16,7 @@ _STOP_SECONDS: Final = 15.0
 class Living:
     """One part on a thread of its own, from ``__init__`` to ``stop``."""
 
-    def __init__(self, name: str, make: Callable[[Loop], AgentPart]) -> None:
+    def __init__(self, name: str, make: Callable[[Loop], Actor]) -> None:
         """Make the part and start it; returns when it has begun to work.
 
         Raises:

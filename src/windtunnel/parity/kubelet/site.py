@@ -19,13 +19,12 @@ from prometheus_client import CollectorRegistry, disable_created_metrics
 
 from windtunnel.assembly import Settings as ClusterSettings
 from windtunnel.assembly import start
-from windtunnel.assembly.agent import AgentPart
 from windtunnel.assembly.node import KubeletNode, Lasting
 from windtunnel.client import kubeconfig
 from windtunnel.client.http import HttpClient
 from windtunnel.home import Folder
 from windtunnel.home.certificates import Keyring, provide_node
-from windtunnel.kernel import Loop, WallClock
+from windtunnel.kernel import Actor, Loop, WallClock
 from windtunnel.machinery.tree import Tree
 from windtunnel.nodes.kubelet.runtime.engine import ContainerEngine
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerOrder, ContainerRecord
@@ -51,7 +50,7 @@ _IMAGES: Final = {"registry.k8s.io/pause:3.10": 2_407_108, BUSYBOX: 2_407_091}
 class RestartableNode:
     """A node whose kubelet can be stopped and started."""
 
-    def __init__(self, make: Callable[[Loop, Tree, int | None], AgentPart]) -> None:
+    def __init__(self, make: Callable[[Loop, Tree, int | None], Actor]) -> None:
         self._make = make
         self.kubelet: Living | None = None
 
@@ -132,7 +131,7 @@ class Site:
     def follow(self, recording: Recording) -> None:
         """Have a recording follow the cluster, on a thread of its own."""
 
-        def watching(loop: Loop) -> AgentPart:
+        def watching(loop: Loop) -> Actor:
             return _Watching(recording, HttpClient(self._connection, "recorder", loop))
 
         self._held.callback(Living("recording", watching).stop)

@@ -50,7 +50,7 @@ class Memory:
     troubles: dict[str, Trouble] = field(default_factory=dict)
 
 
-class Actor:
+class Doer:
     """Acts for one pod."""
 
     def __init__(self, ground: Ground, memory: Memory) -> None:

@@ -18,7 +18,7 @@ from windtunnel.machinery.errors import ApiError, NotFound
 from windtunnel.machinery.tree import Tree
 from windtunnel.nodes.kubelet.ground import Ground
 from windtunnel.nodes.kubelet.outside import Cancelled, Course, Followed
-from windtunnel.nodes.kubelet.pods.acting import Actor, Memory
+from windtunnel.nodes.kubelet.pods.acting import Doer, Memory
 from windtunnel.nodes.kubelet.pods.failures import MountRefused, StartRefused
 from windtunnel.nodes.kubelet.pods.images import ImageProvider
 from windtunnel.nodes.kubelet.pods.plan import Facts, plan
@@ -79,7 +79,7 @@ class PodWorker:
         """Whether the API knows the pod no longer."""
         self._ground, self._prober, self._writer, self._done = ground, prober, writer, done
         self._memory = Memory(ImageProvider(ground))
-        self._actor = Actor(ground, self._memory)
+        self._doer = Doer(ground, self._memory)
         self._verdict: tuple[str, str] | None = None
         self._acting: Followed | None = None
         self._again = False
@@ -163,7 +163,7 @@ class PodWorker:
         attempts = {
             each["name"]: self._attempt(each["name"], records) for each in containers(self.pod)
         }
-        course = self._actor.act(self.pod, decided, records, attempts)
+        course = self._doer.act(self.pod, decided, records, attempts)
         self._follow(course, self._acted)
 
     def _follow(self, course: Course[Any], then: Callable[[Any], None]) -> None:
