@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from windtunnel.nodes.played.addresses import Addresses
+from windtunnel.nodes.addresses import Addresses
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from windtunnel.client import Change, Client
 from windtunnel.kernel import Chance, Loop
 from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree, dig
-from windtunnel.nodes.played.addresses import Addresses
+from windtunnel.nodes.addresses import Addresses
 from windtunnel.nodes.played.leases import Leases
 from windtunnel.nodes.played.player import Names, Player
 from windtunnel.nodes.played.settings import Settings

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windtunnel.nodes.played.addresses import Addresses
+from windtunnel.nodes.addresses import Addresses
 
 
 def test_an_owner_keeps_its_address() -> None:

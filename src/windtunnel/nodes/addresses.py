@@ -1,4 +1,4 @@
-"""Addresses of played pods: one for each pod, never two pods with the same.
+"""Addresses of pods, played or run: one for each pod, never two pods with the same.
 
 What pods carry already is taken before the first new address is given, so a restart finds every
 address where it was (the real kwok may hand one out twice then).
