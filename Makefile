@@ -40,6 +40,7 @@ bench-startup: $(DEV)
 
 bench-fill: $(DEV)
 	$(BIN)/python benchmarks/fill.py
+	$(BIN)/python benchmarks/fill.py --operated
 	$(BIN)/python benchmarks/beside_real_cluster.py
 
 bench-crash: $(DEV)

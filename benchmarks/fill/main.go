@@ -76,14 +76,18 @@ func readTarget(path string) (target, error) {
 	}, nil
 }
 
-func pod(number int) []byte {
+func pod(number int, pool string) []byte {
+	selector := ""
+	if pool != "" {
+		selector = fmt.Sprintf(`"nodeSelector":{"run.ai/simulated-gpu-node-pool":%q},`, pool)
+	}
 	return []byte(fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":"fill-%d"},`+
-		`"spec":{"containers":[{"name":"main","image":"example.com/work:1",`+
-		`"resources":{"limits":{"nvidia.com/gpu":"1"}}}]}}`, number))
+		`"spec":{%s"containers":[{"name":"main","image":"example.com/work:1",`+
+		`"resources":{"limits":{"nvidia.com/gpu":"1"}}}]}}`, number, selector))
 }
 
 // client creates pods until none is left; it reports each latency and each refusal.
-func client(t target, path string, next *int64, total int, latencies chan<- time.Duration, refused *int64) {
+func client(t target, path, pool string, next *int64, total int, latencies chan<- time.Duration, refused *int64) {
 	// A transport of its own for each client: eight programs, not one that multiplexes.
 	web := &http.Client{Transport: &http.Transport{TLSClientConfig: t.config, MaxIdleConnsPerHost: 1}}
 	for {
@@ -92,7 +96,7 @@ func client(t target, path string, next *int64, total int, latencies chan<- time
 			return
 		}
 		began := time.Now()
-		answer, err := web.Post(t.url+path, "application/json", bytes.NewReader(pod(number)))
+		answer, err := web.Post(t.url+path, "application/json", bytes.NewReader(pod(number, pool)))
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -111,6 +115,7 @@ func main() {
 	file := flag.String("kubeconfig", "", "kubeconfig, written as JSON")
 	pods := flag.Int("pods", 5000, "how many pods")
 	clients := flag.Int("clients", 8, "how many clients at once")
+	pool := flag.String("pool", "", "the pool of nodes they may come to; any by default")
 	namespace := flag.String("namespace", "default", "where to")
 	flag.Parse()
 	t, err := readTarget(*file)
@@ -126,7 +131,7 @@ func main() {
 		all.Add(1)
 		go func() {
 			defer all.Done()
-			client(t, path, &next, *pods, latencies, &refused)
+			client(t, path, *pool, &next, *pods, latencies, &refused)
 		}()
 	}
 	all.Wait()
