@@ -37,10 +37,10 @@ def test_nothing_is_written_while_nothing_changes(bench: Bench) -> None:
     assert bench.world.get("nodes", NODE, "")["metadata"]["resourceVersion"] == before
 
 
-def test_devices_that_come_are_told_at_once(bench: Bench) -> None:
+def test_devices_that_come_are_told_before_the_next_beat(bench: Bench) -> None:
     bench.devices.counts.capacity = bench.devices.counts.allocatable = {"a/b": 2}
     bench.devices.change()
-    bench.run(0.1)
+    bench.run(0.6)
 
     assert bench.world.get("nodes", NODE, "")["status"]["allocatable"]["a/b"] == "2"
 

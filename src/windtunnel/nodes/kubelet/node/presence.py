@@ -28,6 +28,8 @@ _LEASE_NAMESPACE: Final = "kube-node-lease"
 _LEASES: Final = "leases.coordination.k8s.io"
 _REPORT_SECONDS: Final = 300.0
 _RETRY_SECONDS: Final = 1.0
+_GATHERING_SECONDS: Final = 0.5
+"""A plugin registers its resources one after the other; they are told together."""
 _OLD_CGROUPS: Final = (
     "cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a future release. "
     "Please migrate to cgroup v2. More information at "
@@ -99,8 +101,9 @@ class Presence:
 
     def changed(self) -> None:
         """Write what has changed soon, not only at the next beat."""
-        if not self._stopped and self._registered:
-            self._later("change", 0.0, self._write)
+        known = self._tickets.get("change")
+        if self._registered and (known is None or not known.pending):
+            self._later("change", _GATHERING_SECONDS, self._write_change)
 
     def seen(self, node: Tree | None) -> None:
         """Take the node as a watch has it; None where it was deleted."""
@@ -207,6 +210,12 @@ class Presence:
             patch.pop("conditions", None)
         if patch:
             self._patch(patch)
+
+    def _write_change(self) -> None:
+        try:
+            self._write()
+        except (ApiError, ClusterError) as error:
+            self._loop.report("node", self._settings.name, error)  # the next beat writes it
 
     def _stale(self, old: Tree) -> bool:
         beats = [str(each.get("lastHeartbeatTime") or "") for each in old.get("conditions") or ()]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any, Final
 
-from windtunnel.errors import ClusterError
+from windtunnel.errors import BrokenInvariant, ClusterError
 from windtunnel.kernel import Ticket
 from windtunnel.machinery.errors import ApiError, NotFound
 from windtunnel.machinery.tree import Tree
@@ -131,7 +131,17 @@ class PodWorker:
         """Play a step once; whatever was to come before it is taken back."""
         if self._ticket is not None:
             self._ticket.cancel()
-        self._ticket = self._ground.loop.call_after(seconds, step)
+        self._ticket = self._ground.loop.call_after(seconds, lambda: self._play(step))
+
+    def _play(self, step: Callable[[], None]) -> None:
+        """Play a step; one pod that cannot be served must not take the node with it."""
+        try:
+            step()
+        except BrokenInvariant:
+            raise
+        except Exception as error:
+            self._ground.loop.report("kubelet", pod_key(self.pod), error)
+            self._later(self._ground.settings.retry_seconds, step)
 
     def _look(self) -> None:
         if self._stopped or self._acting is not None:
