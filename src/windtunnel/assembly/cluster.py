@@ -134,9 +134,10 @@ class Cluster:
                 settings = read(self._settings, self._keyring.authority.read_text())
                 self._start(make(partial(self._client, server), self.loop, settings))
             if self._settings.has_operator:
+                from windtunnel.assembly.node_process import NODE
                 from windtunnel.gpu.chart.installation import Installation
 
-                self._start(Installation(self._client(server, "helm"), self.loop))
+                self._start(Installation(self._client(server, "helm"), self.loop, NODE))
         except Exception as error:
             self._stop_with(error)
         _rest_garbage()

@@ -55,6 +55,27 @@ def test_nothing_that_is_placed_freely_may_come_to_a_played_node() -> None:
     assert all(tree["spec"]["template"]["spec"]["affinity"] == affinity for tree in free)
 
 
+def test_what_runs_in_pods_waits_for_its_node_but_not_for_ever() -> None:
+    world = World()
+    key = Key(NAMESPACE, "status-updater")
+    part = Installation(world.client, world.loop, "node-0")
+    part.start()
+
+    world.run(1)
+    assert world.client.get("serviceaccounts", key) is not None
+    assert world.client.get("deployments.apps", key) is None
+
+    world.client.create("nodes", {"metadata": {"name": "node-0"}})
+    world.run(1)
+    assert world.client.get("deployments.apps", key) is not None
+    part.stop()
+
+    later = World()
+    Installation(later.client, later.loop, "node-0").start()
+    later.run(10)
+    assert later.client.get("deployments.apps", key) is not None
+
+
 def test_what_was_uninstalled_does_not_come_back() -> None:
     world = World()
     install(world)

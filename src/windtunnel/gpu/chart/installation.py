@@ -2,7 +2,8 @@
 
 One object a step, so that a cluster answers while its operator comes. What is there already is
 left alone: a release of helm's own, and a namespace that says the operator was installed before,
-so that who uninstalls it is not given it again.
+so that who uninstalls it is not given it again. What runs in pods waits a while for the node that
+is to run them: a scheduler that has no node yet looks at them again only after a second or two.
 
 Source: Helm 4: server-side apply as manager ``helm``, the marks on each object, and the Secret of
 type ``helm.sh/release.v1`` that holds the release.
@@ -28,7 +29,14 @@ from windtunnel.machinery.tree import Key, Tree, decode, dig, encode
 DONE: Final = "windtunnel.dev/operator-installed"
 """The annotation of the namespace that says the operator has been installed once."""
 _SECRET: Final = f"sh.helm.release.v1.{RELEASE}.v1"
+_WORKLOADS: Final = frozenset({"daemonsets.apps", "deployments.apps"})
 _RETRY_SECONDS: Final = 1.0
+_LOOK_SECONDS: Final = 0.03
+_PATIENCE_SECONDS: Final = 5.0
+"""How long the node is waited for."""
+
+_Step = Callable[[], float]
+"""Does one thing and returns 0, or returns after how many seconds it is to be called again."""
 
 
 class Rendered(msgspec.Struct, frozen=True):
@@ -88,17 +96,25 @@ def marked(tree: Tree) -> Tree:
 
 
 class Installation:
-    """Installs the operator once, step by step; a part like any other."""
+    """Installs the operator once, step by step; a part like any other.
+
+    Args:
+        client: Of the cluster.
+        loop: Whose steps it takes.
+        node: The node that is to run it; "" waits for none.
+    """
 
     name = "operator-installation"
 
-    def __init__(self, client: Client, loop: Loop) -> None:
-        self._client, self._loop = client, loop
-        self._todo: deque[Callable[[], None]] = deque()
+    def __init__(self, client: Client, loop: Loop, node: str = "") -> None:
+        self._client, self._loop, self._node = client, loop, node
+        self._todo: deque[_Step] = deque()
+        self._until = 0.0
         self._ticket: Ticket | None = None
 
     def start(self) -> None:
         """Begin to install, unless that has been done before."""
+        self._until = self._loop.clock.now() + _PATIENCE_SECONDS
         self._todo.append(self._plan)
         self._ticket = self._loop.call_soon(self._step)
 
@@ -111,42 +127,53 @@ class Installation:
     def _step(self) -> None:
         if not self._todo:
             return
-        wait = 0.0
         try:
-            self._todo[0]()
-            self._todo.popleft()
+            wait = self._todo[0]()
+            if not wait:
+                self._todo.popleft()
         except ApiError as error:
             self._loop.report(self.name, RELEASE, error)
             wait = _RETRY_SECONDS
         self._ticket = self._loop.call_after(wait, self._step)
 
-    def _plan(self) -> None:
+    def _plan(self) -> float:
         namespace = self._client.get("namespaces", Key("", NAMESPACE))
         if namespace is not None and dig(namespace, "metadata", "annotations", DONE):
-            return
+            return 0
         releases = self._client.list("secrets", NAMESPACE, f"owner=helm,name={RELEASE}")
         if releases:
-            return
+            return 0
         rendered = read_rendered()
         self._todo.append(self._provide_namespace)
         for resource, tree in rendered.objects:
+            if resource in _WORKLOADS:
+                self._todo.append(self._await_node)
             self._todo.append(self._applying(resource, marked(tree)))
         self._todo.append(lambda: self._keep(rendered.release))
+        return 0
 
-    def _provide_namespace(self) -> None:
+    def _provide_namespace(self) -> float:
         self._create("namespaces", {"metadata": {"name": NAMESPACE, "labels": {"name": NAMESPACE}}})
+        return 0
 
-    def _applying(self, resource: str, tree: Tree) -> Callable[[], None]:
-        def apply() -> None:
+    def _await_node(self) -> float:
+        late = not self._node or self._loop.clock.now() >= self._until
+        there = late or self._client.get("nodes", Key("", self._node)) is not None
+        return 0 if there else _LOOK_SECONDS
+
+    def _applying(self, resource: str, tree: Tree) -> _Step:
+        def apply() -> float:
             # A copy: the API uses up what it is given, and this may have to be said again.
             self._client.apply(resource, decode(encode(tree)), manager="helm", force=True)
+            return 0
 
         return apply
 
-    def _keep(self, release: dict[str, Any]) -> None:
+    def _keep(self, release: dict[str, Any]) -> float:
         self._create("secrets", release_secret(release, self._loop.clock.now()))
         done = {"metadata": {"annotations": {DONE: "true"}}}
         self._client.patch("namespaces", Key("", NAMESPACE), done)
+        return 0
 
     def _create(self, resource: str, tree: Tree) -> None:
         try:
