@@ -8,6 +8,7 @@ import pytest
 
 from windtunnel.devices import (
     GpuShape,
+    MigEntry,
     Numa,
     OtherDevice,
     parse_cluster_topology,
@@ -135,13 +136,62 @@ def test_what_is_unknown_is_passed_over() -> None:
 
 REFUSED = {
     "broken YAML": ("nodePools: [\n", "^yaml: line 1: did not find expected node content$"),
-    "a word for a number": ("nodePools: {p: {gpuCount: many}}", r"pool p: .*`int`.*gpuCount"),
-    "fewer than no GPUs": ("nodePools: {p: {gpuCount: -1}}", "pool p: gpuCount is -1, below 0"),
-    "far too many GPUs": ("nodePools: {p: {gpuCount: 9999999}}", "cannot have 9999999 GPUs"),
     "a list of pools": ("nodePools: [a]", "the topology: .*nodePools"),
-    "a pool that is a word": ("nodePools: {p: x}", "pool p is not a mapping"),
     "a word": ("x", "the topology is not a mapping"),
 }
+
+
+FLAWED = {
+    "a word for a number": ("{gpuCount: many}", r"pool p: .*`int`.*gpuCount"),
+    "fewer than no GPUs": ("{gpuCount: -1}", "pool p: gpuCount is -1, below 0"),
+    "far too many GPUs": ("{gpuCount: 9999999}", "cannot have 9999999 GPUs"),
+    "a pool that is a word": ("x", "pool p is not a mapping"),
+    "fewer than no devices": (
+        "{otherDevices: [{name: a/b, count: -1}]}",
+        "pool p: the count of a/b is -1, below 0",
+    ),
+    "one replica": (
+        "{sharing: {timeSlicing: {resources: [{name: gpu, replicas: 1}]}}}",
+        "pool p: sharing: number of replicas must be >= 2",
+    ),
+    "no resource to share": ("{sharing: {mps: {}}}", "pool p: sharing: no resources specified"),
+    "a slice that is counted by a word": ("{mig: [{mig-devices: {1g.5gb: two}}]}", "pool p: .*int"),
+}
+
+
+@pytest.mark.parametrize(("pool", "words"), FLAWED.values(), ids=FLAWED)
+def test_a_flawed_pool_spoils_no_other(pool: str, words: str) -> None:
+    text = f"nodePools: {{p: {pool}, q: {{{OLDER}}}}}\n"
+
+    pools = parse_cluster_topology(text).pools
+
+    assert pools is not None
+    assert resolve(pools["q"], profile).count == 2
+    with pytest.raises(ValueError, match=words):
+        resolve(pools["p"], profile)
+
+
+def test_a_flawed_pool_of_the_original_spoils_the_document() -> None:
+    with pytest.raises(ValueError, match="pool p: gpuCount"):
+        parse_cluster_topology("nodePools: {p: {gpuCount: -1}}\ncompat: '0.2'\n")
+
+
+def test_a_pool_says_how_its_gpus_are_cut_and_shared_unless_it_is_the_originals() -> None:
+    text = (
+        "nodePools: {p: {gpuCount: 2, migStrategy: single,"
+        " sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}},"
+        " mig: [{devices: [0], mig-enabled: true, mig-devices: {1g.5gb: 7}}]}}\n"
+    )
+
+    ours, theirs = (parse_cluster_topology(text + more).pools for more in ("", "compat: '0.2'\n"))
+
+    assert ours is not None
+    assert theirs is not None
+    assert ours["p"].sharing is not None
+    assert ours["p"].sharing.replicas("nvidia.com/gpu") == 4
+    assert ours["p"].mig == (MigEntry(devices=(0,), mig_devices={"1g.5gb": 7}),)
+    assert ours["p"].mig_strategy == "single"
+    assert (theirs["p"].sharing, theirs["p"].mig) == (None, ())
 
 
 @pytest.mark.parametrize(("text", "words"), REFUSED.values(), ids=REFUSED)

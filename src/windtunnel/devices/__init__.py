@@ -9,14 +9,24 @@ from windtunnel.devices.cluster_topology import (
     TOPOLOGY_KEY,
     ClusterTopology,
     DeclaredPool,
+    MigEntry,
     parse_cluster_topology,
     parse_pools,
     resolve,
     topology_text,
 )
+from windtunnel.devices.discovery import discovered, is_discovered
 from windtunnel.devices.documents import load_yaml, sorted_yaml
 from windtunnel.devices.ledger import Ledger, NodeAccount, limit_of, take_ledger
-from windtunnel.devices.mig import instance_id
+from windtunnel.devices.mig import (
+    Geometry,
+    MigProfile,
+    geometry_of,
+    gpu_instance_id,
+    instance_id,
+    names_of_ids,
+    slice_id,
+)
 from windtunnel.devices.node_topology import (
     FREE,
     NOBODY,
@@ -24,6 +34,7 @@ from windtunnel.devices.node_topology import (
     NODE_TOPOLOGY_LABEL,
     AllocatedBy,
     GpuStatus,
+    MigInstance,
     NodeTopology,
     PodUsage,
     Span,
@@ -34,6 +45,13 @@ from windtunnel.devices.node_topology import (
     parse_node_topology,
 )
 from windtunnel.devices.numa import Distances, Numa, split_gpus
+from windtunnel.devices.offering import (
+    Offering,
+    Unit,
+    allocatable_of,
+    capacity_of,
+    offerings,
+)
 from windtunnel.devices.pools import (
     PLAYED,
     POOL_LABEL,
@@ -53,6 +71,7 @@ from windtunnel.devices.profiles import (
     profile_config_map_name,
     profile_of_config_map,
 )
+from windtunnel.devices.sharing import Sharing, check_sharing
 from windtunnel.devices.usage import (
     FRACTION,
     POD_GROUP,
@@ -84,32 +103,48 @@ __all__ = [
     "ClusterTopology",
     "DeclaredPool",
     "Distances",
+    "Geometry",
     "GpuModel",
     "GpuPool",
     "GpuShape",
     "GpuStatus",
     "Ledger",
+    "MigEntry",
+    "MigInstance",
+    "MigProfile",
     "NodeAccount",
     "NodeTopology",
     "Numa",
+    "Offering",
     "OtherDevice",
     "PodUsage",
+    "Sharing",
     "Span",
     "TopologyGpu",
+    "Unit",
+    "allocatable_of",
+    "capacity_of",
+    "check_sharing",
     "config_map_name",
+    "discovered",
     "drawn",
     "find_model",
+    "geometry_of",
     "gpu_id",
+    "gpu_instance_id",
     "gpu_load",
     "instance_id",
+    "is_discovered",
     "is_pool_config_map",
     "label_value",
     "limit_of",
     "load_yaml",
     "merged",
     "models",
+    "names_of_ids",
     "node_config_map_name",
     "node_topology_text",
+    "offerings",
     "parse_cluster_topology",
     "parse_node_topology",
     "parse_pools",
@@ -119,6 +154,7 @@ __all__ = [
     "profile_config_map_name",
     "profile_of_config_map",
     "resolve",
+    "slice_id",
     "sorted_yaml",
     "split_gpus",
     "take_ledger",

@@ -3,7 +3,11 @@
 A pool is written in one of two forms: the older one says product, count and memory; the newer one
 names a profile and what differs from it. Each pool is read in the form it is written in. The
 original reads the whole document in one form, so that a pool of the other vanishes; a document that
-says ``compat: "0.2"`` is read in this way, too.
+says ``compat: "0.2"`` is read in this way, too. A pool that cannot be read has a flaw; the others
+are none the worse for it.
+
+Beyond the original a pool may say how its GPUs are shared (``sharing``, as NVIDIA's device plugin
+is configured) and cut (``mig``, the entries of a configuration of nvidia-mig-parted).
 
 Source: fake-gpu-operator 0.2, ConfigMap ``topology``.
 """
@@ -12,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -21,6 +25,7 @@ from windtunnel.devices.documents import load_yaml, without_nulls
 from windtunnel.devices.numa import Numa
 from windtunnel.devices.pools import GpuPool, OtherDevice
 from windtunnel.devices.profiles import GpuShape, merged, shape_of
+from windtunnel.devices.sharing import Sharing, check_sharing
 from windtunnel.machinery.tree import Tree, dig
 
 TOPOLOGY_KEY: Final = "topology.yml"
@@ -31,12 +36,23 @@ _MIB: Final = 1 << 20
 _MOST_GPUS: Final = 100_000
 """Far more than a ConfigMap can hold: more would only waste memory before it is refused."""
 _NO_GPUS: Final = GpuPool()
+_BEYOND: Final = frozenset({"sharing", "mig", "migStrategy"})
 
 
 class _GpuBlock(msgspec.Struct, frozen=True, rename="camel"):
     backend: str = ""
     profile: str = ""
     overrides: dict[str, Any] = {}
+
+
+class MigEntry(msgspec.Struct, frozen=True, rename="kebab"):
+    """How some of a node's GPUs are cut."""
+
+    devices: tuple[int, ...] | Literal["all"] = "all"
+    """Their numbers."""
+    mig_enabled: bool = True
+    mig_devices: dict[str, int] = {}
+    """How many of each profile."""
 
 
 class _PoolBlock(msgspec.Struct, frozen=True, rename="camel"):
@@ -47,6 +63,9 @@ class _PoolBlock(msgspec.Struct, frozen=True, rename="camel"):
     gpu_count: int = 0
     gpu_memory: int = 0
     other_devices: tuple[OtherDevice, ...] = ()
+    sharing: Sharing | None = None
+    mig: tuple[MigEntry, ...] = ()
+    mig_strategy: str = ""
 
 
 class _Document(msgspec.Struct, frozen=True, rename="camel"):
@@ -68,6 +87,12 @@ class DeclaredPool:
     numa: Numa | None = None
     legacy: GpuPool = _NO_GPUS
     """What a reader of the older form sees."""
+    sharing: Sharing | None = None
+    mig: tuple[MigEntry, ...] = ()
+    mig_strategy: str = ""
+    """Goes before that of the document."""
+    flaw: str = ""
+    """Why it cannot be read; then nothing else is known of it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,7 +139,10 @@ def parse_cluster_topology(text: str) -> ClusterTopology:
     blocks = {name: block or {} for name, block in (found.get("nodePools") or {}).items()}
     newer = _whole_document_is_newer(found, blocks) if compat else None
     return ClusterTopology(
-        pools={str(name): _pool(str(name), block, newer=newer) for name, block in blocks.items()}
+        pools={
+            str(name): _pool_or_flaw(str(name), block, newer=newer)
+            for name, block in blocks.items()
+        }
         if "nodePools" in found
         else None,
         label_key=document.node_pool_label_key,
@@ -141,8 +169,11 @@ def resolve(pool: DeclaredPool, profile: Callable[[str], Tree]) -> GpuShape:
         profile: Returns the tree of a profile by name, or raises ValueError.
 
     Raises:
-        ValueError: the profile cannot be had, or there are impossibly many GPUs.
+        ValueError: the pool has a flaw, its profile cannot be had, or there are impossibly many
+            GPUs.
     """
+    if pool.flaw:
+        raise ValueError(pool.flaw)
     if not pool.profile:
         shape = shape_of(pool.overrides, versions=False)
     else:
@@ -156,17 +187,38 @@ def resolve(pool: DeclaredPool, profile: Callable[[str], Tree]) -> GpuShape:
     return shape
 
 
+def _pool_or_flaw(name: str, block: Any, *, newer: bool | None) -> DeclaredPool:
+    try:
+        return _pool(name, block, newer=newer)
+    except ValueError as error:
+        if newer is not None:  # as the original: one pool spoils the document
+            raise
+        return DeclaredPool(flaw=str(error))
+
+
 def _pool(name: str, block: Any, *, newer: bool | None) -> DeclaredPool:
     """Read one pool, in the form it is written in where ``newer`` does not say which."""
     what = f"pool {name}"
     if not isinstance(block, dict):
         raise ValueError(f"{what} is not a mapping")
     tidy = _with_texts(without_nulls(block), ("gpuProduct",))
+    if newer is not None:  # the original knows nothing of these
+        tidy = {key: value for key, value in tidy.items() if key not in _BEYOND}
     read: _PoolBlock = _convert(tidy, _PoolBlock, what)
     if read.gpu_count < 0:
         raise ValueError(f"{what}: gpuCount is {read.gpu_count}, below 0")
     if read.gpu_count > _MOST_GPUS:
         raise ValueError(f"{what}: a node cannot have {read.gpu_count} GPUs")
+    amounts = {name: amount for entry in read.resources for name, amount in entry.items()}
+    counted = {**amounts, **{device.name: device.count for device in read.other_devices}}
+    for device, count in counted.items():
+        if count < 0:
+            raise ValueError(f"{what}: the count of {device} is {count}, below 0")
+    if read.sharing is not None:
+        try:
+            check_sharing(read.sharing)
+        except ValueError as error:
+            raise ValueError(f"{what}: sharing: {error}") from error
     legacy = GpuPool(
         gpu_product=read.gpu_product,
         gpu_count=read.gpu_count,
@@ -179,9 +231,11 @@ def _pool(name: str, block: Any, *, newer: bool | None) -> DeclaredPool:
             other_devices=tuple(sorted(read.other_devices, key=lambda device: device.name)),
             numa=read.numa if newer is None else None,
             legacy=legacy,
+            sharing=read.sharing,
+            mig=read.mig,
+            mig_strategy=read.mig_strategy,
         )
     gpu = read.gpu or _GpuBlock()
-    amounts = {name: amount for entry in read.resources for name, amount in entry.items()}
     return DeclaredPool(
         backend=gpu.backend,
         profile=gpu.profile,
@@ -192,6 +246,9 @@ def _pool(name: str, block: Any, *, newer: bool | None) -> DeclaredPool:
         ),
         numa=read.numa,
         legacy=legacy,
+        sharing=read.sharing,
+        mig=read.mig,
+        mig_strategy=read.mig_strategy,
     )
 
 

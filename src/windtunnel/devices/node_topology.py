@@ -16,6 +16,7 @@ import msgspec
 
 from windtunnel.devices.documents import load_yaml, scalar, without_nulls
 from windtunnel.devices.pools import OtherDevice
+from windtunnel.devices.sharing import Sharing
 
 NODE_TOPOLOGY_LABEL: Final = "node-topology"
 NODE_NAME_LABEL: Final = "node-name"
@@ -60,6 +61,17 @@ class GpuStatus(msgspec.Struct, frozen=True, rename="camel"):
 FREE: Final = GpuStatus()
 
 
+class MigInstance(msgspec.Struct, frozen=True):
+    """One slice of a GPU. Beyond the original."""
+
+    id: str = ""
+    profile: str = ""
+    """What NVML calls it: ``1g.5gb``."""
+    start: int = 0
+    """The memory slice that it begins at."""
+    status: GpuStatus = FREE
+
+
 class TopologyGpu(msgspec.Struct, frozen=True):
     """One GPU."""
 
@@ -67,6 +79,8 @@ class TopologyGpu(msgspec.Struct, frozen=True):
     status: GpuStatus = FREE
     fault: str = ""
     """What is wrong with it; empty for a sound one. Beyond the original."""
+    mig: tuple[MigInstance, ...] | None = None
+    """Its slices; None where it is not to be cut, which is something else than cut into none."""
 
 
 class NodeTopology(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -80,11 +94,8 @@ class NodeTopology(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     gpus: tuple[TopologyGpu, ...] = ()
     mig_strategy: str = ""
     other_devices: tuple[OtherDevice, ...] = ()
-
-    def capacity(self) -> dict[str, str]:
-        """Return the extended resources of the node, as its status writes them."""
-        others = {device.name: str(device.count) for device in self.other_devices}
-        return {"nvidia.com/gpu": str(len(self.gpus)), **others}
+    sharing: Sharing | None = None
+    """How often each GPU or slice is offered; None for once. Beyond the original."""
 
 
 def gpu_id(node: str, index: int) -> str:
@@ -131,29 +142,50 @@ def node_topology_text(topology: NodeTopology) -> str:
         for device in topology.other_devices:
             lines.append(f"    - name: {scalar(device.name)}")
             lines.append(f"      count: {device.count}")
+    if topology.sharing is not None:
+        lines.append(f"sharing: {_flow(topology.sharing)}")
     return "\n".join(lines) + "\n"
 
 
 def _write_gpu(lines: list[str], gpu: TopologyGpu) -> None:
-    owner, usage = gpu.status.allocated_by, gpu.status.pod_gpu_usage_status
+    lines.append(f"    - id: {scalar(gpu.id)}")
+    _write_status(lines, gpu.status, "      ")
+    if gpu.fault:
+        lines.append(f"      fault: {scalar(gpu.fault)}")
+    if gpu.mig is None:
+        return
+    lines.append("      mig:" if gpu.mig else "      mig: []")
+    for one in gpu.mig:
+        lines += (
+            f"        - id: {scalar(one.id)}",
+            f"          profile: {scalar(one.profile)}",
+            f"          start: {one.start}",
+        )
+        _write_status(lines, one.status, "          ")
+
+
+def _write_status(lines: list[str], status: GpuStatus, margin: str) -> None:
+    owner, usage = status.allocated_by, status.pod_gpu_usage_status
     lines += (
-        f"    - id: {scalar(gpu.id)}",
-        "      status:",
-        "        allocatedBy:",
-        f"            namespace: {scalar(owner.namespace)}",
-        f"            pod: {scalar(owner.pod)}",
-        f"            container: {scalar(owner.container)}",
-        "        podGpuUsageStatus:" if usage else "        podGpuUsageStatus: {}",
+        f"{margin}status:",
+        f"{margin}  allocatedBy:",
+        f"{margin}      namespace: {scalar(owner.namespace)}",
+        f"{margin}      pod: {scalar(owner.pod)}",
+        f"{margin}      container: {scalar(owner.container)}",
+        f"{margin}  podGpuUsageStatus:" if usage else f"{margin}  podGpuUsageStatus: {{}}",
     )
     for uid in sorted(usage):
         pod = usage[uid]
         lines += (
-            f"            {scalar(uid)}:",
-            "                utilization:",
-            f"                    min: {pod.utilization.min}",
-            f"                    max: {pod.utilization.max}",
-            f"                fbUsed: {pod.fb_used}",
-            f"                useKnativeUtilization: {str(pod.use_knative_utilization).lower()}",
+            f"{margin}      {scalar(uid)}:",
+            f"{margin}          utilization:",
+            f"{margin}              min: {pod.utilization.min}",
+            f"{margin}              max: {pod.utilization.max}",
+            f"{margin}          fbUsed: {pod.fb_used}",
+            f"{margin}          useKnativeUtilization: {str(pod.use_knative_utilization).lower()}",
         )
-    if gpu.fault:
-        lines.append(f"      fault: {scalar(gpu.fault)}")
+
+
+def _flow(sharing: Sharing) -> str:
+    """Write what people rarely read as JSON, which is YAML, too."""
+    return msgspec.json.encode(sharing).decode()

@@ -7,29 +7,44 @@ pool, the ConfigMap of the pool goes before that of the cluster, for it is the m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from windtunnel.devices import (
+    FREE,
     PROFILE_KEY,
     ClusterTopology,
     DeclaredPool,
     GpuPool,
     GpuShape,
+    MigEntry,
+    MigInstance,
     NodeTopology,
     OtherDevice,
+    Sharing,
     TopologyGpu,
+    capacity_of,
+    discovered,
+    geometry_of,
     gpu_id,
     load_yaml,
+    offerings,
     parse_cluster_topology,
     profile_config_map_name,
     profile_of_config_map,
     resolve,
+    slice_id,
     topology_text,
 )
 from windtunnel.machinery.tree import Tree
 
 _OF_POOLS: Final = "-pool-"
+_STRATEGY: Final = "nvidia.com/mig.strategy"
+_PRODUCT: Final = "nvidia.com/gpu.product"
+
+
+class PoolFlaw(ValueError):
+    """There is such a pool, but no node can be made of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +55,28 @@ class Hardware:
     other_devices: tuple[OtherDevice, ...]
     mig_strategy: str
 
+    sharing: Sharing | None = None
+    cuts: Mapping[int, tuple[MigInstance, ...]] = field(default_factory=dict)
+    """By the number of a GPU: its slices, without ids where the node decides them."""
+
     def capacity(self) -> dict[str, str]:
         """Return the extended resources of one node, as a node's status writes them."""
+        if not self._is_plain:
+            return capacity_of(self.fitted("", None))
         return self._pool().capacity()
 
     def labels(self) -> dict[str, str]:
         """Return the labels that GPU feature discovery gives to a node of them."""
-        return self._pool().labels()
+        labels = self._pool().labels()
+        if self._is_plain or not labels:
+            return labels
+        topology = self.fitted("", None)
+        strategy = {} if self.mig_strategy in ("", "none") else {_STRATEGY: self.mig_strategy}
+        return labels | strategy | discovered(topology, labels[_PRODUCT])
+
+    @property
+    def _is_plain(self) -> bool:
+        return self.sharing is None and not self.cuts
 
     def _pool(self) -> GpuPool:
         return GpuPool(
@@ -55,6 +85,14 @@ class Hardware:
             gpu_memory=self.shape.memory_mib,
             other_devices=self.other_devices,
         )
+
+    def recut(self, cuts: Mapping[int, tuple[MigInstance, ...]]) -> Hardware:
+        """Return the same with some GPUs cut otherwise.
+
+        Raises:
+            PoolFlaw: there are no such GPUs, or the strategy does not allow it.
+        """
+        return _checked(replace(self, cuts={**self.cuts, **cuts}))
 
     def fitted(self, node: str, before: NodeTopology | None) -> NodeTopology:
         """Return the document of a node of this pool; GPUs that it had stay what they are."""
@@ -65,12 +103,65 @@ class Hardware:
             driver_version=self.shape.driver_version,
             cuda_version=self.shape.cuda_version,
             gpus=tuple(
-                had[index] if index < len(had) else TopologyGpu(id=gpu_id(node, index))
+                self._gpu(node, index, had[index] if index < len(had) else None)
                 for index in range(self.shape.count)
             ),
             mig_strategy=self.mig_strategy,
             other_devices=self.other_devices,
+            sharing=self.sharing,
         )
+
+    def _gpu(self, node: str, index: int, had: TopologyGpu | None) -> TopologyGpu:
+        gpu = had or TopologyGpu(id=gpu_id(node, index))
+        cut = self.cuts.get(index)
+        if cut is None:
+            return TopologyGpu(gpu.id, gpu.status, gpu.fault)
+        known = {one.id: one.status for one in gpu.mig or ()}
+        slices = []
+        for one in cut:
+            named = one.id or slice_id(node, index, one.start, one.profile)
+            slices.append(MigInstance(named, one.profile, one.start, known.get(named, FREE)))
+        return TopologyGpu(gpu.id, gpu.status, gpu.fault, tuple(slices))
+
+
+def _cuts(entries: tuple[MigEntry, ...], shape: GpuShape) -> dict[int, tuple[MigInstance, ...]]:
+    """Return the slices of each GPU; a later entry for a GPU replaces an earlier one.
+
+    Raises:
+        PoolFlaw: they do not fit.
+    """
+    found: dict[int, tuple[MigInstance, ...]] = {}
+    for entry in entries:
+        every = range(shape.count)
+        for index in every if entry.devices == "all" else entry.devices:
+            if index not in every:
+                raise PoolFlaw(f"mig: there is no GPU {index}, only {shape.count}")
+            if entry.mig_enabled:
+                try:
+                    placed = geometry_of(shape.product).place(entry.mig_devices)
+                except ValueError as error:
+                    raise PoolFlaw(f"mig: {error}") from error
+                found[index] = tuple(
+                    MigInstance(profile=profile.name, start=start) for profile, start in placed
+                )
+            elif entry.mig_devices:
+                raise PoolFlaw(f"mig: GPU {index} has mig-devices, but not mig-enabled")
+            else:
+                found.pop(index, None)
+    return found
+
+
+def _checked(hardware: Hardware) -> Hardware:
+    """Return the same, if a node can be made of it."""
+    for index in hardware.cuts:
+        if not 0 <= index < hardware.shape.count:
+            raise PoolFlaw(f"mig: there is no GPU {index}, only {hardware.shape.count}")
+    if hardware.cuts or hardware.sharing is not None:
+        try:
+            offerings(hardware.fitted("", None))
+        except ValueError as error:
+            raise PoolFlaw(str(error)) from error
+    return hardware
 
 
 class Pools:
@@ -139,15 +230,32 @@ class Pools:
         """Return what the nodes of a pool are made of.
 
         Raises:
+            PoolFlaw: it cannot be read, or its GPUs cannot be cut or shared as it says.
             ValueError: there is no such pool, or its profile cannot be had.
         """
         for document in self._in_order():
             found = (document.pools or {}).get(pool)
             if found is not None:
-                return Hardware(
-                    resolve(found, self.profile), found.other_devices, self.cluster.mig_strategy
+                if found.flaw:
+                    raise PoolFlaw(found.flaw)
+                shape = resolve(found, self.profile)
+                strategy = self.cluster.mig_strategy or document.mig_strategy
+                return _checked(
+                    Hardware(
+                        shape=shape,
+                        other_devices=found.other_devices,
+                        mig_strategy=found.mig_strategy or strategy,
+                        sharing=found.sharing,
+                        cuts=_cuts(found.mig, shape),
+                    )
                 )
-        raise ValueError(f"nodepool {pool} not found in cluster topology")
+        known = ", ".join(sorted(self.pools())) or "none"
+        raise ValueError(f"nodepool {pool} not found in cluster topology; known are: {known}")
+
+    def flaws(self, config_map: str) -> list[str]:
+        """Return why pools of a ConfigMap cannot be read."""
+        document = self._documents.get(config_map) or ClusterTopology()
+        return [pool.flaw for pool in (document.pools or {}).values() if pool.flaw]
 
     def pools(self) -> dict[str, DeclaredPool]:
         """Return every pool by name."""

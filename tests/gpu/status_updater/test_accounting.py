@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.devices.cut import cut_node, slicing
 
 from windtunnel.devices import AllocatedBy, GpuStatus, NodeTopology, TopologyGpu
 from windtunnel.gpu.status_updater.accounting import Account, account
@@ -197,3 +198,70 @@ def test_an_account_of_an_account_is_the_same(
     assert held == min(count, wanted)
     if held == wanted:
         assert owners(again) == owners(once)
+
+
+def cut_owners(found: Account) -> list[list[str]]:
+    """Who has each slice, GPU by GPU; a whole GPU is a list of one."""
+    return [
+        [one.status.allocated_by.pod for one in gpu.mig or ()]
+        if gpu.mig is not None
+        else [gpu.status.allocated_by.pod]
+        for gpu in found.topology.gpus
+    ]
+
+
+def test_slices_are_given_by_their_own_name() -> None:
+    node = cut_node({"2g.20gb": 2}, None)
+    two = "nvidia.com/mig-2g.20gb"
+    pods = (pod("p", parts=((two, "m", 1),)), pod("q", ("m", 1)), pod("r", parts=((two, "m", 1),)))
+
+    found = taken(node, *pods)
+
+    assert cut_owners(found) == [["p", "r"], ["q"]]
+    slices = found.topology.gpus[0].mig or ()
+    assert [one.status.pod_gpu_usage_status["uid-p"].fb_used for one in slices[:1]] == [19968]
+    assert found.topology.gpus[0].status == GpuStatus()
+    assert cut_owners(taken(found.topology, pods[2])) == [["", "r"], [""]]
+
+
+def test_the_kubelet_says_which_slice_it_gave() -> None:
+    node = cut_node({"2g.20gb": 2})
+    second = (node.gpus[0].mig or ())[1].id
+
+    found = taken(
+        node, pod("p", parts=(("nvidia.com/mig-2g.20gb", "m", 1),), given=(("m", second),))
+    )
+
+    assert cut_owners(found) == [["", "p"]]
+
+
+def test_what_nobody_offers_is_no_shortage_but_a_slice_too_many_is() -> None:
+    node = cut_node({"2g.20gb": 1})
+    others = pod("p", parts=(("nvidia.com/mig-1g.5gb", "m", 1),))
+    greedy = pod("q", parts=(("nvidia.com/mig-2g.20gb", "m", 2),))
+
+    assert (taken(node, others).flaws, taken(node, others).accounted) == ((), False)
+    (flaw,) = taken(node, greedy).flaws
+    assert flaw.message.startswith("1 of 2 nvidia.com/mig-2g.20gb could be given on node n, which")
+
+
+def test_a_shared_gpu_has_several_pods_and_keeps_them() -> None:
+    node = cut_node(None, None, sharing=slicing(2))
+    pods = [pod(name, ("m", 1)) for name in "abcd"]
+
+    found = taken(node, *pods)
+
+    assert usage(found) == [["uid-a", "uid-c"], ["uid-b", "uid-d"]]
+    assert found.flaws == ()
+    assert usage(taken(found.topology, *reversed(pods[1:]))) == [["uid-c"], ["uid-b", "uid-d"]]
+    loads = found.topology.gpus[0].status.pod_gpu_usage_status.values()
+    assert sum(load.fb_used for load in loads) == 81920
+
+
+def test_the_kubelet_names_shares_by_their_gpu() -> None:
+    node = cut_node(None, None, sharing=slicing(2))
+    second = f"{node.gpus[1].id}::1"
+
+    found = taken(node, pod("p", ("m", 1), given=(("m", second),)))
+
+    assert usage(found) == [[], ["uid-p"]]

@@ -162,7 +162,7 @@ def test_an_unknown_pool_is_told_of_and_found_when_it_comes() -> None:
     world.gpu_node("n", "missing")
     assert world.config_map("n") is None
     assert world.labels("n") == set()
-    words = "no GPUs for node n: nodepool missing not found in cluster topology"
+    words = "no GPUs for node n: nodepool missing not found in cluster topology; known are: default"
     assert world.told() == [("UnknownPool", words)]
 
     world.write(default=K80, missing=BIG)

@@ -1,7 +1,8 @@
 """What a node's topology offers to its kubelet: pure, so that tables can test it.
 
-A GPU is offered under the id it has in the topology, on which nvidia-smi, metrics and whoever asks
-the kubelet then agree. Devices that the topology only counts get ids that stay the same, too.
+A GPU or a slice of one is offered under the id it has in the topology, on which nvidia-smi, metrics
+and whoever asks the kubelet then agree. One that is shared is offered as ``<id>::<n>``, n from 0.
+Devices that the topology only counts get ids that stay the same, too.
 
 Source: fake-gpu-operator 0.2; there all ids are drawn by lot at each start, which is what
 ``drawn`` is for.
@@ -12,13 +13,15 @@ from __future__ import annotations
 import hashlib
 import re
 import uuid
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from windtunnel.devices import GPU, NodeTopology
+from windtunnel.devices import GPU, NodeTopology, Offering, offerings
 
 _GPU_SOCKET: Final = "fake-nvidia-gpu.sock"
+_REPLICA: Final = "::"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,19 @@ class DeviceList:
     socket: str
     """The file name under which the plugin of the resource listens."""
     devices: tuple[Device, ...]
+    shared: bool = False
+    """Whether several devices are one and the same."""
+    one_each: bool = False
+    """Whether a container may have one only."""
+
+    def refusal(self, count: int) -> str:
+        """Return why a container may not have so many, or ""."""
+        if count > 1 and self.one_each:
+            return (
+                f'request for "{self.resource}": invalid request: maximum request size for shared '
+                f"resources is 1; found {count}"
+            )
+        return ""
 
 
 def offers(
@@ -48,12 +64,14 @@ def offers(
         topology: What the node has.
         node: Its name.
         drawn: Makes ids instead, where they are to be new each time.
+
+    Raises:
+        ValueError: nobody can say what its GPUs come to.
     """
-    gpus = tuple(
-        Device(drawn() if drawn else gpu.id, healthy=not gpu.fault) for gpu in topology.gpus
-    )
+    gpus = offerings(topology)
+    named = {offer.resource for offer in gpus}
     return (
-        DeviceList(GPU, _GPU_SOCKET, gpus),
+        *(_of_gpus(offer, drawn) for offer in gpus),
         *(
             DeviceList(
                 other.name,
@@ -64,8 +82,52 @@ def offers(
                 ),
             )
             for other in topology.other_devices
+            if other.name not in named
         ),
     )
+
+
+def _of_gpus(offer: Offering, drawn: Callable[[], str] | None) -> DeviceList:
+    shared = offer.replicas > 1
+    return DeviceList(
+        offer.resource,
+        _GPU_SOCKET if offer.resource == GPU else socket_name(offer.resource),
+        tuple(
+            Device(
+                f"{unit.id}{_REPLICA}{number}" if shared else drawn() if drawn else unit.id,
+                healthy=unit.healthy,
+            )
+            for unit in offer.units
+            for number in range(offer.replicas)
+        ),
+        shared,
+        offer.one_each,
+    )
+
+
+def unshared(ids: Iterable[str]) -> list[str]:
+    """Return what the ids of devices stand for, each once."""
+    return list(dict.fromkeys(one.partition(_REPLICA)[0] for one in ids))
+
+
+def preferred(
+    devices: Sequence[Device], available: Sequence[str], must: Sequence[str], size: int
+) -> list[str]:
+    """Choose among shared devices: each time one of what the fewest have a share of.
+
+    Source: NVIDIA's device plugin 0.20, the policy ``distributed``.
+    """
+    chosen = list(must)
+    taken = Counter(one.id.partition(_REPLICA)[0] for one in devices)
+    taken.subtract(one.partition(_REPLICA)[0] for one in available)
+    taken.update(one.partition(_REPLICA)[0] for one in chosen)
+    left = [one for one in available if one not in chosen]
+    while len(chosen) < size and left:
+        best = min(left, key=lambda one: taken[one.partition(_REPLICA)[0]])
+        left.remove(best)
+        chosen.append(best)
+        taken[best.partition(_REPLICA)[0]] += 1
+    return chosen
 
 
 def socket_name(resource: str) -> str:

@@ -20,6 +20,8 @@ from typing import Final
 from windtunnel.client import Client
 from windtunnel.devices import (
     NodeTopology,
+    allocatable_of,
+    capacity_of,
     parse_cluster_topology,
     parse_node_topology,
     topology_text,
@@ -123,8 +125,7 @@ class DevicePlugin:
         topology = self._read()
         if topology is None:
             raise self._missing()
-        amounts = topology.capacity()
-        status = {"capacity": amounts, "allocatable": dict(amounts)}
+        status = {"capacity": capacity_of(topology), "allocatable": allocatable_of(topology)}
         key = Key("", self._settings.node)
         self._client.patch("nodes", key, {"status": status}, subresource="status")
 
@@ -156,18 +157,22 @@ class DevicePlugin:
     def _offer(self, topology: NodeTopology) -> None:
         settings = self._settings
         found = offers(topology, settings.node, _drawn if self._once else None)
-        for resource in self._plugins.keys() - {offer.resource for offer in found}:
-            self._plugins.pop(resource).stop()
-            self._known.pop(resource, None)
+        # What is told at registration cannot be told anew otherwise.
+        stays = {(offer.resource, offer.shared) for offer in found}
+        for resource, plugin in list(self._plugins.items()):
+            if (resource, plugin.offer.shared) not in stays:
+                plugin.stop()
+                del self._plugins[resource]
+                self._known.pop(resource, None)
         environment = {"NODE_NAME": settings.node}
         if settings.topology_url:
             environment["TOPOLOGY_SERVER_URL"] = settings.topology_url
         for offer in found:
-            plugin = self._plugins.get(offer.resource)
-            if plugin is None:
+            known = self._plugins.get(offer.resource)
+            if known is None:
                 self._plugins[offer.resource] = ResourcePlugin(offer, settings.sockets, environment)
             else:
-                plugin.replace(offer)
+                known.replace(offer)
 
     def _watch_kubelet(self) -> None:
         self._later(_IMPATIENT_SECONDS, self._watch_kubelet)

@@ -17,7 +17,7 @@ from typing import Final
 
 import grpc
 
-from windtunnel.gpu.device_plugin.offers import Device, DeviceList
+from windtunnel.gpu.device_plugin.offers import Device, DeviceList, preferred, unshared
 from windtunnel.gpu.sockets import listen
 from windtunnel.wire import deviceplugin_pb2 as wire
 from windtunnel.wire import deviceplugin_pb2_grpc as services
@@ -87,8 +87,8 @@ class ResourcePlugin(services.DevicePluginServicer):
     def GetDevicePluginOptions(  # noqa: N802
         self, request: wire.Empty, context: grpc.ServicerContext
     ) -> wire.DevicePluginOptions:
-        """Tell that there is nothing special about us."""
-        return wire.DevicePluginOptions()
+        """Tell that we have a word to say about devices that are one and the same."""
+        return _options(self.offer)
 
     def ListAndWatch(  # noqa: N802
         self, request: wire.Empty, context: grpc.ServicerContext
@@ -107,18 +107,40 @@ class ResourcePlugin(services.DevicePluginServicer):
     def GetPreferredAllocation(  # noqa: N802
         self, request: wire.PreferredAllocationRequest, context: grpc.ServicerContext
     ) -> wire.PreferredAllocationResponse:
-        """Prefer nothing."""
-        return wire.PreferredAllocationResponse()
+        """Spread what is shared; prefer nothing else."""
+        offer = self.offer
+        if not offer.shared:
+            return wire.PreferredAllocationResponse()
+        return wire.PreferredAllocationResponse(
+            container_responses=[
+                wire.ContainerPreferredAllocationResponse(
+                    deviceIDs=preferred(
+                        offer.devices,
+                        one.available_deviceIDs,
+                        one.must_include_deviceIDs,
+                        one.allocation_size,
+                    )
+                )
+                for one in request.container_requests
+            ]
+        )
 
     def Allocate(  # noqa: N802
         self, request: wire.AllocateRequest, context: grpc.ServicerContext
     ) -> wire.AllocateResponse:
-        """Tell what containers get with their devices; whatever ids they ask for, they may have."""
+        """Tell what containers get with their devices; whatever ids they ask for, they may have.
+
+        Only of a shared resource they may ask for too many.
+        """
+        for one in request.container_requests:
+            refusal = self.offer.refusal(len(one.devices_ids))
+            if refusal:
+                context.abort(grpc.StatusCode.UNKNOWN, refusal)
         return wire.AllocateResponse(
             container_responses=[
                 wire.ContainerAllocateResponse(
                     envs={
-                        "MOCK_NVIDIA_VISIBLE_DEVICES": ",".join(one.devices_ids),
+                        "MOCK_NVIDIA_VISIBLE_DEVICES": ",".join(unshared(one.devices_ids)),
                         **self._environment,
                     },
                     mounts=[
@@ -148,7 +170,10 @@ def register(kubelet: Path, offer: DeviceList) -> None:
     """
     with grpc.insecure_channel(f"unix:{kubelet}") as channel:
         request = wire.RegisterRequest(
-            version=VERSION, endpoint=offer.socket, resource_name=offer.resource
+            version=VERSION,
+            endpoint=offer.socket,
+            resource_name=offer.resource,
+            options=_options(offer),
         )
         try:
             services.RegistrationStub(channel).Register(
@@ -156,6 +181,10 @@ def register(kubelet: Path, offer: DeviceList) -> None:
             )
         except grpc.RpcError as error:
             raise ConnectionError(f"{offer.resource}: {error.details()}") from error
+
+
+def _options(offer: DeviceList) -> wire.DevicePluginOptions:
+    return wire.DevicePluginOptions(get_preferred_allocation_available=offer.shared)
 
 
 def _device(device: Device) -> wire.Device:

@@ -10,19 +10,26 @@ Source: fake-gpu-operator 0.2 (kwok-gpu-device-plugin), which never looks at cha
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 import msgspec
 
 from windtunnel.client import Change, Client
 from windtunnel.client.cache import Cache
-from windtunnel.devices import TOPOLOGY_KEY, parse_cluster_topology
+from windtunnel.devices import (
+    TOPOLOGY_KEY,
+    NodeTopology,
+    allocatable_of,
+    capacity_of,
+    parse_cluster_topology,
+)
 from windtunnel.errors import DataError
 from windtunnel.gpu.kwok_device_plugin.settings import Settings
 from windtunnel.gpu.played_documents import PlayedDocuments
 from windtunnel.kernel import DONE, Loop, Result, Worker
 from windtunnel.machinery.errors import NotFound
-from windtunnel.machinery.tree import Key, dig
+from windtunnel.machinery.tree import Key, Tree, dig
 
 COMPONENT: Final = "kwok-gpu-device-plugin"
 
@@ -43,16 +50,38 @@ class Offer(msgspec.Struct):
     status: _NodeStatus = msgspec.field(default_factory=_NodeStatus)
 
 
-def lacking(offer: Offer, due: dict[str, str], gone: set[str]) -> dict[str, str | None]:
-    """Return what must be written into a node's capacity; None takes a resource away."""
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """What a document comes to; a faulty GPU counts as there, but cannot be given."""
+
+    capacity: dict[str, str]
+    allocatable: dict[str, str]
+
+
+def amounts_of(topology: NodeTopology) -> Amounts:
+    """Return what a document comes to.
+
+    Raises:
+        ValueError: nobody can say what its GPUs come to.
+    """
+    return Amounts(capacity_of(topology), allocatable_of(topology))
+
+
+def lacking(offer: Offer, due: Amounts, gone: set[str]) -> Tree:
+    """Return what must be written into a node's status; None takes a resource away."""
     have, free = offer.status.capacity, offer.status.allocatable
-    changes: dict[str, str | None] = {
-        name: amount
-        for name, amount in due.items()
-        if have.get(name) != amount or free.get(name) != amount
+    wrong = [
+        name
+        for name, amount in due.capacity.items()
+        if have.get(name) != amount or free.get(name) != due.allocatable[name]
+    ]
+    away = {name: None for name in sorted(gone) if name in have or name in free}
+    if not wrong and not away:
+        return {}
+    return {
+        "capacity": {name: due.capacity[name] for name in wrong} | away,
+        "allocatable": {name: due.allocatable[name] for name in wrong} | away,
     }
-    changes.update({name: None for name in sorted(gone) if name in have or name in free})
-    return changes
 
 
 class KwokDevicePlugin:
@@ -63,8 +92,9 @@ class KwokDevicePlugin:
     def __init__(self, client: Client, loop: Loop, settings: Settings | None = None) -> None:
         self._client, self._settings = client, settings or Settings()
         self._queue = Worker(loop, self).queue
-        self._documents = PlayedDocuments(lambda key, error: loop.report(COMPONENT, key, error))
-        self._due: dict[str, dict[str, str]] = {}
+        self._loop = loop
+        self._documents = PlayedDocuments(self._broken)
+        self._due: dict[str, Amounts] = {}
         """By node: what its document says."""
         self._gone: dict[str, set[str]] = {}
         """By node: resources that its document named before."""
@@ -103,9 +133,8 @@ class KwokDevicePlugin:
         node, due = self._nodes.get(Key("", key)), self._due.get(key)
         if node is None or due is None:
             return DONE
-        changes = lacking(node, due, self._gone.get(key, set()))
-        if changes:
-            status = {"capacity": changes, "allocatable": dict(changes)}
+        status = lacking(node, due, self._gone.get(key, set()))
+        if status:
             try:
                 self._client.patch("nodes", Key("", key), {"status": status}, subresource="status")
             except NotFound:
@@ -121,14 +150,21 @@ class KwokDevicePlugin:
         if topology is None:
             self._due.pop(node, None)  # the node keeps what it has, as on the original
             return
-        due = topology.capacity()
+        try:
+            due = amounts_of(topology)
+        except ValueError as error:
+            self._broken(change.key, error)  # what it said before holds
+            return
         before = self._due.get(node)
         if due != before:
             if before is not None:
-                self._gone.setdefault(node, set()).update(before)
-            self._gone.setdefault(node, set()).difference_update(due)
+                self._gone.setdefault(node, set()).update(before.capacity)
+            self._gone.setdefault(node, set()).difference_update(due.capacity)
             self._due[node] = due
             self._queue.add(node)
+
+    def _broken(self, key: Key, error: ValueError) -> None:
+        self._loop.report(COMPONENT, key, error)
 
     def _node_changed(self, key: Key, before: Offer | None, after: Offer | None) -> None:
         if after is not None and (before is None or before.metadata.uid != after.metadata.uid):

@@ -1,8 +1,9 @@
 """Who has which GPU of a node, and how busy each looks: from scratch, out of what is there.
 
 Pure. The pods of the node decide; the document only remembers which GPU each of them got, so that a
-GPU stays with its pod. Whatever was missed while nobody looked (a pod that came or went, a restart,
-a document that was lost) comes right with the next account.
+GPU stays with its pod. What is given are lots: a GPU is one, or several where it is cut or shared.
+Whatever was missed while nobody looked (a pod that came or went, a restart, a document that was
+lost) comes right with the next account.
 """
 
 from __future__ import annotations
@@ -14,15 +15,16 @@ from dataclasses import dataclass
 import msgspec
 
 from windtunnel.devices import (
+    GPU,
     NOBODY,
     AllocatedBy,
     GpuStatus,
     NodeTopology,
     PodUsage,
-    TopologyGpu,
     pod_usage,
 )
 from windtunnel.gpu.status_updater.claimant import Claimant
+from windtunnel.gpu.status_updater.lots import Place, lots_of
 from windtunnel.machinery.tree import Key
 
 
@@ -80,9 +82,10 @@ class _Accountant:
     ) -> None:
         self._topology, self._reservation_namespace = topology, reservation_namespace
         self._devices_of, self._workload_of = devices_of, workload_of
-        self._gpus = topology.gpus
-        self._owners = [NOBODY] * len(self._gpus)
-        self._usage: list[dict[str, PodUsage]] = [{} for _ in self._gpus]
+        self._lots = lots_of(topology)
+        self._offered = {lot.resource for lot in self._lots}
+        self._owners = [NOBODY] * len(self._lots)
+        self._usage: dict[Place, dict[str, PodUsage]] = {}
         self._flaws: list[Flaw] = []
         self._accounted = False
 
@@ -90,26 +93,20 @@ class _Accountant:
         devices = self._claimed_devices(claimants)
         needs = Counter(
             {
-                AllocatedBy(*one.key, container): count
+                (resource, AllocatedBy(*one.key, container)): count
                 for one in claimants
-                for container, count in one.wants
+                for resource, container, count in one.asks()
             }
         )
         self._follow_the_kubelet(claimants, needs)
-        self._leave_with_owners(needs, devices)
+        self._leave_with_owners(claimants, needs, devices)
         self._give_claimed(claimants, devices)
         self._give_free(claimants, needs)
         self._load(claimants, devices)
         return Account(
-            topology=msgspec.structs.replace(
-                self._topology,
-                gpus=tuple(
-                    TopologyGpu(gpu.id, GpuStatus(owner, usage), gpu.fault)
-                    for gpu, owner, usage in zip(self._gpus, self._owners, self._usage, strict=True)
-                ),
-            ),
+            topology=self._result(),
             reservations=tuple(
-                (one.key, self._gpus[held].id)
+                (one.key, self._lots[held].id)
                 for one in claimants
                 if self._is_reservation(one)
                 and one.reserved is None
@@ -119,10 +116,36 @@ class _Accountant:
             accounted=self._accounted,
         )
 
+    def _result(self) -> NodeTopology:
+        owners: dict[Place, AllocatedBy] = {}
+        for lot, owner in zip(self._lots, self._owners, strict=True):
+            if owner != NOBODY:
+                owners.setdefault(lot.place, owner)
+
+        def status(place: Place) -> GpuStatus:
+            return GpuStatus(owners.get(place, NOBODY), self._usage.get(place, {}))
+
+        return msgspec.structs.replace(
+            self._topology,
+            gpus=tuple(
+                msgspec.structs.replace(
+                    gpu,
+                    status=status((number, None)),
+                    mig=None
+                    if gpu.mig is None
+                    else tuple(
+                        msgspec.structs.replace(one, status=status((number, index)))
+                        for index, one in enumerate(gpu.mig)
+                    ),
+                )
+                for number, gpu in enumerate(self._topology.gpus)
+            ),
+        )
+
     def _claimed_devices(self, claimants: Sequence[Claimant]) -> dict[str, list[int]]:
         """Return which GPUs the claims of each pod, by UID, got."""
         found: dict[str, list[int]] = {}
-        index = {gpu.id.casefold(): number for number, gpu in enumerate(self._gpus)}
+        index = {lot.id.casefold(): number for number, lot in reversed([*enumerate(self._lots)])}
         for one in claimants:
             if not one.claims:
                 continue
@@ -142,27 +165,47 @@ class _Accountant:
         return found
 
     def _follow_the_kubelet(
-        self, claimants: Sequence[Claimant], needs: Counter[AllocatedBy]
+        self, claimants: Sequence[Claimant], needs: Counter[tuple[str, AllocatedBy]]
     ) -> None:
-        """Where the kubelet says which GPUs it gave, nothing else counts."""
-        index = {gpu.id: number for number, gpu in enumerate(self._gpus)}
+        """Where the kubelet says which devices it gave, nothing else counts."""
+        index: dict[str, list[int]] = {}
+        for number, lot in enumerate(self._lots):
+            index.setdefault(lot.id, []).append(number)
         for one in claimants:
             for container, device in one.given:
-                number, owner = index.get(device), AllocatedBy(*one.key, container)
-                if number is not None and self._owners[number] == NOBODY and needs[owner] > 0:
-                    needs[owner] -= 1
-                    self._owners[number] = owner
+                owner = AllocatedBy(*one.key, container)
+                for number in index.get(device.partition("::")[0], ()):
+                    if self._take(number, owner, needs):
+                        break
+
+    def _take(
+        self, number: int, owner: AllocatedBy, needs: Counter[tuple[str, AllocatedBy]]
+    ) -> bool:
+        """Give a lot that is free to who needs it; say whether that is so."""
+        need = (self._lots[number].resource, owner)
+        if self._owners[number] != NOBODY or needs[need] <= 0:
+            return False
+        needs[need] -= 1
+        self._owners[number] = owner
+        return True
 
     def _leave_with_owners(
-        self, needs: Counter[AllocatedBy], devices: dict[str, list[int]]
+        self,
+        claimants: Sequence[Claimant],
+        needs: Counter[tuple[str, AllocatedBy]],
+        devices: dict[str, list[int]],
     ) -> None:
         claimed = {number for numbers in devices.values() for number in numbers}
-        for number, gpu in enumerate(self._gpus):
-            owner = gpu.status.allocated_by
-            taken = number in claimed or self._owners[number] != NOBODY
-            if not taken and needs[owner] > 0:
-                needs[owner] -= 1
-                self._owners[number] = owner
+        for number, lot in enumerate(self._lots):
+            if number not in claimed and not lot.shared:
+                self._take(number, lot.before.allocated_by, needs)
+        # Of what is shared the document knows the pods, not how many lots each has.
+        shared = [number for number, lot in enumerate(self._lots) if lot.shared]
+        for one in claimants if shared else ():
+            for _, container, _ in one.asks():
+                for number in shared:
+                    if one.uid in self._lots[number].before.pod_gpu_usage_status:
+                        self._take(number, AllocatedBy(*one.key, container), needs)
 
     def _give_claimed(self, claimants: Sequence[Claimant], devices: dict[str, list[int]]) -> None:
         """A claim names its GPUs; the first pod of a shared one is said to have it."""
@@ -172,33 +215,42 @@ class _Accountant:
                 owner = AllocatedBy(*one.key, one.claim_container)
                 sharers.setdefault(number, []).append(owner)
         for number, owners in sharers.items():
-            had = self._gpus[number].status.allocated_by
+            had = self._lots[number].before.allocated_by
             self._owners[number] = had if had in owners else owners[0]
 
-    def _give_free(self, claimants: Sequence[Claimant], needs: Counter[AllocatedBy]) -> None:
-        free = [
-            number
-            for number, owner in enumerate(self._owners)
-            if owner == NOBODY and not self._gpus[number].fault
-        ]
-        free.reverse()
+    def _give_free(
+        self, claimants: Sequence[Claimant], needs: Counter[tuple[str, AllocatedBy]]
+    ) -> None:
+        free: dict[str, list[int]] = {}
+        for number, lot in reversed([*enumerate(self._lots)]):
+            if self._owners[number] == NOBODY and lot.sound:
+                free.setdefault(lot.resource, []).append(number)
         for one in claimants:
-            self._accounted = self._accounted or bool(one.wants)
-            short = 0
-            for container, _ in one.wants:
-                owner = AllocatedBy(*one.key, container)
-                while needs[owner] > 0 and free:
-                    needs[owner] -= 1
-                    self._owners[free.pop()] = owner
-                short += needs[owner]
-            if short:
-                wanted = sum(count for _, count in one.wants)
-                self._flaw(
-                    one,
-                    "InsufficientGPUs",
-                    f"{wanted - short} of {wanted} GPUs could be given on node {one.node}, "
-                    f"which has {len(self._gpus)}; the others follow when some are free",
-                )
+            wanted: Counter[str] = Counter()
+            short: Counter[str] = Counter()
+            for resource, container, count in one.asks():
+                if resource != GPU and resource not in self._offered:
+                    continue  # devices that are only counted
+                self._accounted = True
+                wanted[resource] += count
+                owner, left = AllocatedBy(*one.key, container), free.get(resource, [])
+                while needs[resource, owner] > 0 and left:
+                    needs[resource, owner] -= 1
+                    self._owners[left.pop()] = owner
+                short[resource] += needs[resource, owner]
+            for resource, missing in short.items():
+                if missing:
+                    self._tell_short(one, resource, wanted[resource], missing)
+
+    def _tell_short(self, one: Claimant, resource: str, wanted: int, missing: int) -> None:
+        what = "GPUs" if resource == GPU else resource
+        there = sum(lot.resource == resource for lot in self._lots)
+        self._flaw(
+            one,
+            "InsufficientGPUs",
+            f"{wanted - missing} of {wanted} {what} could be given on node {one.node}, "
+            f"which has {there}; the others follow when some are free",
+        )
 
     def _load(self, claimants: Sequence[Claimant], devices: dict[str, list[int]]) -> None:
         held: dict[Key, list[int]] = {}
@@ -206,14 +258,18 @@ class _Accountant:
             held.setdefault(Key(owner.namespace, owner.pod), []).append(number)
         for one in claimants:
             numbers = list(devices.get(one.uid, ()))
-            if one.wants and not self._is_reservation(one):
+            if one.asks() and not self._is_reservation(one):
                 numbers += held.get(one.key, ())
             if one.shared:
                 numbers += self._shared_gpu(one, claimants)
             if numbers:
-                usage = self._usage_of(one)
+                whole = self._usage_of(one, self._topology.gpu_memory)
                 for number in numbers:
-                    self._usage[number][one.uid] = usage
+                    lot = self._lots[number]
+                    usage = whole
+                    if lot.memory_mib != self._topology.gpu_memory:
+                        usage = self._usage_of(one, lot.memory_mib)
+                    self._usage.setdefault(lot.place, {})[one.uid] = usage
 
     def _shared_gpu(self, one: Claimant, claimants: Sequence[Claimant]) -> list[int]:
         holder = self._reservation_of(one, claimants)
@@ -249,11 +305,11 @@ class _Accountant:
                     return pod
         return None
 
-    def _usage_of(self, one: Claimant) -> PodUsage:
+    def _usage_of(self, one: Claimant, memory_mib: int) -> PodUsage:
         return pod_usage(
             name=one.key.name,
             running=one.running,
-            memory_mib=self._topology.gpu_memory,
+            memory_mib=memory_mib,
             share=one.share,
             simulated=one.simulated,
             workload=self._workload_of(one),

@@ -29,6 +29,7 @@ RESERVED_GPU: Final = "run.ai/reserve_for_gpu_index"
 """On a reservation pod: the id of the GPU it holds."""
 _SHARED_GPU: Final = "runai-gpu"
 _SHARED_GROUP: Final = "runai-gpu-group"
+_VENDOR: Final = "nvidia.com/"
 _FINISHED: Final = frozenset({"Succeeded", "Failed"})
 
 
@@ -105,8 +106,10 @@ class Claimant:
     running: bool = True
     wants: tuple[tuple[str, int], ...] = ()
     """(container, GPUs) of a dedicated pod."""
+    parts: tuple[tuple[str, str, int], ...] = ()
+    """(resource, container, count) of what GPUs are cut into, or shared as under another name."""
     given: tuple[tuple[str, str], ...] = ()
-    """(container, GPU id) as the kubelet gave them, where it says so."""
+    """(container, device id) as the kubelet gave them, where it says so."""
     shared: bool = False
     shared_index: str = ""
     """The index that its reservation pod was made for; "" where a group says which."""
@@ -123,6 +126,10 @@ class Claimant:
     pod_group: str = ""
     """Names the PodGroup that says what sort of workload it is, where the pod does not."""
 
+    def asks(self) -> list[tuple[str, str, int]]:
+        """Return (resource, container, count) of everything that it is to be given."""
+        return [*((GPU, container, count) for container, count in self.wants), *self.parts]
+
 
 def claimant_of(pod: AskingPod, reservation_namespace: str) -> Claimant | None:
     """Return what a pod asks of GPUs; None where it asks nothing, or holds nothing any more."""
@@ -131,11 +138,16 @@ def claimant_of(pod: AskingPod, reservation_namespace: str) -> Claimant | None:
         return None
     labels, notes = meta.labels or {}, meta.annotations or {}
     containers, inits = spec.containers or [], spec.init_containers or []
-    wants = _wants(containers, inits)
+    wants = _wants(containers, inits, GPU)
+    parts = tuple(
+        (resource, container, count)
+        for resource in _resources_of_parts([*containers, *inits])
+        for container, count in _wants(containers, inits, resource)
+    )
     shared = meta.namespace != reservation_namespace and (
         _SHARED_GPU in notes or _SHARED_GROUP in labels
     )
-    if not wants and not shared and not spec.resource_claims:
+    if not wants and not parts and not shared and not spec.resource_claims:
         return None
     kind = labels.get(WORKLOAD_KIND, "")
     workload = workload_of_kind(kind)
@@ -145,6 +157,7 @@ def claimant_of(pod: AskingPod, reservation_namespace: str) -> Claimant | None:
         node=spec.node_name,
         running=status.phase == "Running",
         wants=wants,
+        parts=parts,
         given=_given(status),
         shared=shared,
         shared_index=notes.get(_SHARED_GPU, ""),
@@ -159,17 +172,30 @@ def claimant_of(pod: AskingPod, reservation_namespace: str) -> Claimant | None:
     )
 
 
-def _wants(containers: list[_Container], inits: list[_Container]) -> tuple[tuple[str, int], ...]:
-    """Return how many GPUs each container holds.
+def _resources_of_parts(containers: list[_Container]) -> list[str]:
+    return sorted(
+        {
+            name
+            for container in containers
+            for name in (container.resources and container.resources.limits) or ()
+            if name.startswith(_VENDOR) and name != GPU
+        }
+    )
+
+
+def _wants(
+    containers: list[_Container], inits: list[_Container], resource: str
+) -> tuple[tuple[str, int], ...]:
+    """Return how many of a resource each container holds.
 
     Sidecars and containers hold theirs together. An init container that needs more than all of
     them, with the sidecars before it, holds what is more: the pod keeps it while it lives.
     """
-    held = [(container.name, _gpus(container)) for container in containers]
+    held = [(container.name, _amount(container, resource)) for container in containers]
     sidecars: list[tuple[str, int]] = []
     most, greediest = 0, ""
     for container in inits:
-        gpus = _gpus(container)
+        gpus = _amount(container, resource)
         if container.restart_policy == "Always":
             sidecars.append((container.name, gpus))
             continue
@@ -191,14 +217,14 @@ def _given(status: _Status) -> tuple[tuple[str, str], ...]:
             *(status.init_container_statuses or ()),
         ]
         for given in container.allocated_resources_status or ()
-        if given.name == GPU
+        if given.name.startswith(_VENDOR)
         for device in given.resources or ()
     )
 
 
-def _gpus(container: _Container) -> int:
+def _amount(container: _Container, resource: str) -> int:
     limits = container.resources and container.resources.limits
-    amount = limits.get(GPU) if limits else None
+    amount = limits.get(resource) if limits else None
     if amount is None:
         return 0
     try:

@@ -30,22 +30,25 @@ from windtunnel.devices import (
     node_topology_text,
 )
 from windtunnel.errors import DataError
-from windtunnel.gpu.pools import Hardware, Pools
+from windtunnel.gpu.pools import Hardware, PoolFlaw, Pools
 from windtunnel.gpu.status_updater.accounting import Account, account
 from windtunnel.gpu.status_updater.claimant import RESERVED_GPU, AskingPod, Claimant, claimant_of
 from windtunnel.gpu.status_updater.claims import Claims
+from windtunnel.gpu.status_updater.mapped_slices import MAPPING, mapped_slices
 from windtunnel.gpu.status_updater.mock_backend import MockBackend
 from windtunnel.gpu.status_updater.node_documents import MANAGER, NodeDocument, NodeDocuments
 from windtunnel.gpu.status_updater.runai_rule import RunaiRule
 from windtunnel.gpu.status_updater.settings import Settings
 from windtunnel.gpu.status_updater.workloads import Workloads
-from windtunnel.kernel import DONE, Loop, Result, Worker
+from windtunnel.kernel import DONE, Loop, Result, Ticket, Worker
 from windtunnel.machinery.errors import ApiError, NotFound
 from windtunnel.machinery.tree import Key, Tree
 
 COMPONENT: Final = "status-updater"
 _CLAIMS: Final = "resourceclaims.resource.k8s.io"
 _ON_NODES: Final = "spec.nodeName!="
+_NODES_COME_SECONDS: Final = 10.0
+"""How long a cluster that has just come up may be without a node."""
 _GATHER_SECONDS: Final = 0.03
 """Pods come in bursts; what comes within this time costs a node one write."""
 _FINAL_REFUSALS: Final = frozenset({400, 403, 413, 422})
@@ -107,6 +110,10 @@ class StatusUpdater:
         """Nodes that are to have a document, by the ways of the original: only those that came."""
         self._mocks = MockBackend(client, loop, self.settings, lambda: self.pools)
         self._rule = RunaiRule(client, loop, self.settings.runai_seconds)
+        self._loop = loop
+        self._uid = ""
+        """Of the document of the cluster, as it was at the start."""
+        self._ticket: Ticket | None = None
 
     def start(self) -> None:
         """Begin to watch.
@@ -127,6 +134,7 @@ class StatusUpdater:
             self._watch(_CLAIMS, self._claim_changed)
         except NotFound:
             self._one_known()  # a cluster without claims
+        self._ticket = self._loop.call_after(_NODES_COME_SECONDS, self._look_for_nodes)
         if self.settings.runai_seconds:
             self._rule.look()
 
@@ -135,6 +143,8 @@ class StatusUpdater:
         for stop in self._stops:
             stop()
         self._stops.clear()
+        if self._ticket is not None:
+            self._ticket.cancel()
         self._mocks.stop()
         self._rule.stop()
 
@@ -152,7 +162,12 @@ class StatusUpdater:
         try:
             hardware = self.pools.hardware(pool)
         except ValueError as error:
-            self._tell(key, said, subject, "UnknownPool", f"no GPUs for node {key}: {error}")
+            reason = "BrokenPool" if isinstance(error, PoolFlaw) else "UnknownPool"
+            end = ", its last state holds" if document is not None else ""
+            words = f"no GPUs for node {key}{end}: {error}"
+            self._tell(key, said, subject, reason, words[:_LONGEST_WORDS])
+        else:
+            hardware = self._recut(key, node, hardware, said, subject)
         topology = self._wanted(key, hardware, document, said, subject)
         result = DONE
         if topology is not None:
@@ -161,6 +176,25 @@ class StatusUpdater:
                 self._hardware[key] = hardware
         self._said[key] = said
         return result
+
+    def _recut(
+        self,
+        key: str,
+        node: MemberNode,
+        hardware: Hardware,
+        said: set[tuple[Subject, str]],
+        subject: Subject,
+    ) -> Hardware:
+        """Cut GPUs as the node itself says that they are; the original takes no notice of it."""
+        mapping = node.metadata.annotations.get(MAPPING)
+        if not mapping or self.pools.cluster.compat:
+            return hardware
+        try:
+            return hardware.recut(mapped_slices(mapping, hardware.shape.product))
+        except ValueError as error:
+            words = f"node {key} cannot be cut as {MAPPING} says, its last state holds: {error}"
+            self._tell(key, said, subject, "MigConfigFailed", words[:_LONGEST_WORDS])
+            return self._hardware.get(key, hardware)
 
     def _wanted(
         self,
@@ -321,6 +355,7 @@ class StatusUpdater:
             if tree is None:
                 raise ValueError(f'failed to get topology configmap: configmaps "{name}" not found')
             self.pools.take(name, tree)
+            self._uid = str(tree["metadata"].get("uid", ""))
             if not self.pools.cluster.label_key:
                 raise ValueError("nodePoolLabelKey is not set")
         except ValueError as error:
@@ -382,8 +417,33 @@ class StatusUpdater:
             subject = Subject("ConfigMap", name, change.key.namespace, uid)
             words = f"cannot be read, what it said before holds: {error}"
             self._events.warning(subject, "BrokenTopology", words)
+        else:
+            self._tell_flaws(name, tree)
         if not self._unknown:
             self._visit_all()
+
+    def _tell_flaws(self, name: str, tree: Tree | None) -> None:
+        """Say which pools of a ConfigMap cannot be read, whether a node is in them or not."""
+        if tree is not None:
+            meta = tree["metadata"]
+            subject = Subject("ConfigMap", name, meta["namespace"], meta["uid"])
+            for flaw in self.pools.flaws(name):
+                self._events.warning(subject, "BrokenPool", flaw[:_LONGEST_WORDS])
+
+    def _look_for_nodes(self) -> None:
+        """Say what is missing where no node has GPUs: the first thing to go wrong with this."""
+        cluster, namespace = self.pools.cluster, self.settings.topology_namespace
+        nodes = [node.metadata.labels for _, node in self._nodes.entries()]
+        if any(self.pools.pool_named_by(labels) is not None for labels in nodes):
+            return
+        pools = list(cluster.pools or ())
+        pool = "default" if "default" in pools else next(iter(pools), "POOL")
+        self._events.warning(
+            Subject("ConfigMap", self.settings.topology_name, namespace, self._uid),
+            "NoNodes",
+            f"0 nodes carry the pool label {cluster.label_key}, so there are no GPUs; give some to "
+            f"a node: kubectl label node NODE {cluster.label_key}={pool}",
+        )
 
     def _node_changed(self, key: Key, before: MemberNode | None, after: MemberNode | None) -> None:
         if before != after:

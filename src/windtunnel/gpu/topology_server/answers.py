@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from windtunnel.devices import (
     TOPOLOGY_KEY,
+    GpuStatus,
     OtherDevice,
     load_yaml,
     node_config_map_name,
@@ -110,25 +111,20 @@ def _node(text: str) -> Tree:
     gpus: list[Tree] = []
     listed = [item for item in written.get("gpus") or () if item is not None]
     for gpu, item in zip(topology.gpus, listed, strict=True):
-        owner = gpu.status.allocated_by
-        usage = {
-            uid: {
-                "Utilization": {"Min": pod.utilization.min, "Max": pod.utilization.max},
-                "FbUsed": pod.fb_used,
-                "UseKnativeUtilization": pod.use_knative_utilization,
-            }
-            for uid, pod in sorted(gpu.status.pod_gpu_usage_status.items())
-        }
-        status = {
-            "AllocatedBy": {
-                "Namespace": owner.namespace,
-                "Pod": owner.pod,
-                "Container": owner.container,
-            },
-            "PodGpuUsageStatus": usage if _is_there(item, "status", "podGpuUsageStatus") else None,
-        }
         fault = {"Fault": gpu.fault} if gpu.fault else {}
-        gpus.append({"ID": gpu.id, "Status": status, **fault})
+        has_usage = _is_there(item, "status", "podGpuUsageStatus")
+        told: Tree = {"ID": gpu.id, "Status": _status(gpu.status, has_usage=has_usage), **fault}
+        if gpu.mig is not None:
+            told["Mig"] = [
+                {
+                    "ID": one.id,
+                    "Profile": one.profile,
+                    "Start": one.start,
+                    "Status": _status(one.status, has_usage=True),
+                }
+                for one in gpu.mig
+            ]
+        gpus.append(told)
     return {
         "GpuMemory": topology.gpu_memory,
         "GpuProduct": topology.gpu_product,
@@ -139,6 +135,26 @@ def _node(text: str) -> Tree:
         "OtherDevices": _others(topology.other_devices)
         if _is_there(written, "otherDevices")
         else None,
+    }
+
+
+def _status(status: GpuStatus, *, has_usage: bool) -> Tree:
+    owner = status.allocated_by
+    usage = {
+        uid: {
+            "Utilization": {"Min": pod.utilization.min, "Max": pod.utilization.max},
+            "FbUsed": pod.fb_used,
+            "UseKnativeUtilization": pod.use_knative_utilization,
+        }
+        for uid, pod in sorted(status.pod_gpu_usage_status.items())
+    }
+    return {
+        "AllocatedBy": {
+            "Namespace": owner.namespace,
+            "Pod": owner.pod,
+            "Container": owner.container,
+        },
+        "PodGpuUsageStatus": usage if has_usage else None,
     }
 
 
