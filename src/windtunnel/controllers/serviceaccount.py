@@ -33,17 +33,11 @@ class ServiceAccounts:
     def attach(self, queue: WorkQueue[Key]) -> None:
         """Queue namespaces, and those that lose their account."""
 
-        def namespace_changed(
-            key: Key, before: NamespaceView | None, after: NamespaceView | None
-        ) -> None:
-            if after is not None and before is None:
-                queue.add(key)
-
         def account_changed(key: Key, before: PlainView | None, after: PlainView | None) -> None:
             if after is None and key.name == DEFAULT:
                 queue.add(Key("", key.namespace))
 
-        self._sources.namespaces.on_change(namespace_changed)
+        _queue_new_namespaces(self._sources, queue)
         self._sources.accounts.on_change(account_changed)
 
     def reconcile(self, key: Key) -> Result:
@@ -67,19 +61,13 @@ class RootCertificates:
     def attach(self, queue: WorkQueue[Key]) -> None:
         """Queue namespaces, and those whose certificate changed."""
 
-        def namespace_changed(
-            key: Key, before: NamespaceView | None, after: NamespaceView | None
-        ) -> None:
-            if after is not None and before is None:
-                queue.add(key)
-
         def map_changed(
             key: Key, before: ConfigMapView | None, after: ConfigMapView | None
         ) -> None:
             if key.name == ROOT_CA:
                 queue.add(Key("", key.namespace))
 
-        self._sources.namespaces.on_change(namespace_changed)
+        _queue_new_namespaces(self._sources, queue)
         self._sources.root_cas.on_change(map_changed)
 
     def reconcile(self, key: Key) -> Result:
@@ -104,6 +92,14 @@ class RootCertificates:
 def is_active(namespace: NamespaceView | None) -> bool:
     """Whether the namespace is there and not being deleted."""
     return namespace is not None and not namespace.metadata.deleting
+
+
+def _queue_new_namespaces(sources: Sources, queue: WorkQueue[Key]) -> None:
+    def changed(key: Key, before: NamespaceView | None, after: NamespaceView | None) -> None:
+        if after is not None and before is None:
+            queue.add(key)
+
+    sources.namespaces.on_change(changed)
 
 
 def _create_unless_going(client: Client, resource: str, kind: str, tree: Tree) -> None:

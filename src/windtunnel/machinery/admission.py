@@ -28,6 +28,17 @@ class User:
     uid: str = ""
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    def to_tree(self) -> Tree:
+        """Return the user as reviews have them, without what is empty."""
+        who: Tree = {"username": self.name}
+        if self.uid:
+            who["uid"] = self.uid
+        if self.groups:
+            who["groups"] = list(self.groups)
+        if self.extra:
+            who["extra"] = {key: list(values) for key, values in self.extra.items()}
+        return who
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:

@@ -22,17 +22,6 @@ from windtunnel.machinery.violations import Violation, invalid
 _ONE_OF: Final = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
 
 
-def _user_shown(user: User) -> Tree:
-    who: Tree = {"username": user.name}
-    if user.uid:
-        who["uid"] = user.uid
-    if user.groups:
-        who["groups"] = list(user.groups)
-    if user.extra:
-        who["extra"] = {key: list(values) for key, values in user.extra.items()}
-    return who
-
-
 def _asked(spec: Tree) -> Asked:
     path = spec.get("nonResourceAttributes")
     if path is not None:
@@ -143,7 +132,7 @@ class Reviews:
             if "system:authenticated" not in groups:
                 groups = (*groups, "system:authenticated")
             known = User(user.name, groups, user.uid, user.extra)
-            tree["status"] = {"authenticated": True, "user": _user_shown(known)}
+            tree["status"] = {"authenticated": True, "user": known.to_tree()}
             tree["status"]["audiences"] = [audience] if audience else [self._authenticator.issuer]
             return
         tree["status"] = {"user": {}, "error": "invalid bearer token"}
@@ -151,7 +140,7 @@ class Reviews:
     def _self(self, call: Call, tree: Tree) -> None:
         tree.pop("spec", None)
         tree["metadata"] = {"creationTimestamp": call.timestamp}
-        tree["status"] = {"userInfo": _user_shown(call.user)}
+        tree["status"] = {"userInfo": call.user.to_tree()}
 
 
 def _refused(why: Violation) -> Invalid:

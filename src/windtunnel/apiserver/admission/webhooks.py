@@ -187,16 +187,9 @@ def _denial(name: str, status: Tree) -> WebhookDenial:
 
 
 def _review(petition: Petition) -> Tree:
-    act, user = petition.act, petition.user
+    act = petition.act
     kind = act.spoken._asdict()
     resource = {"group": act.group, "version": act.version, "resource": act.plural}
-    who: Tree = {"username": user.name}
-    if user.uid:
-        who["uid"] = user.uid
-    if user.groups:
-        who["groups"] = list(user.groups)
-    if user.extra:
-        who["extra"] = {key: list(values) for key, values in user.extra.items()}
     request: Tree = {
         "uid": "",
         "kind": kind,
@@ -204,7 +197,7 @@ def _review(petition: Petition) -> Tree:
         "requestKind": kind,
         "requestResource": resource,
         "operation": petition.act.operation,
-        "userInfo": who,
+        "userInfo": petition.user.to_tree(),
         "object": petition.new,
         "oldObject": petition.old,
         "dryRun": petition.dry_run,

@@ -16,6 +16,7 @@ from windtunnel.apiserver.forms.yaml_text import MalformedYaml, read_yaml
 from windtunnel.kinds import Kind
 from windtunnel.machinery.errors import BadRequest
 from windtunnel.machinery.protobuf import decode_protobuf
+from windtunnel.machinery.schema import json_word
 from windtunnel.machinery.tree import Tree, decode
 
 _SUMMARY_LENGTH: Final = 30
@@ -85,16 +86,6 @@ def go_json_error(body: bytes) -> str:
         }.get(error.msg, "looking for beginning of value")
         return f"invalid character {text[position]!r} {where}"
     return "invalid UTF-8 in string"
-
-
-def _go_type(value: Any) -> str:
-    if isinstance(value, bool):
-        return "bool"
-    if isinstance(value, str):
-        return "string"
-    if isinstance(value, (int, float)):
-        return "number"
-    return "array" if isinstance(value, list) else "object"
 
 
 def _summary(body: bytes) -> str:
@@ -187,12 +178,12 @@ def head_mistake(tree: Any) -> str:
     """Say in Go's words why no kind and version can be read of a value; "" if they can."""
     if not isinstance(tree, dict):
         return (
-            f"{_NO_KIND}json: cannot unmarshal {_go_type(tree)} into Go value of type {_TYPE_META}"
+            f"{_NO_KIND}json: cannot unmarshal {json_word(tree)} into Go value of type {_TYPE_META}"
         )
     for field, value in tree.items():
         if field in _HEAD and value is not None and not isinstance(value, str):
             return (
-                f"{_NO_KIND}json: cannot unmarshal {_go_type(value)} into Go struct field "
+                f"{_NO_KIND}json: cannot unmarshal {json_word(value)} into Go struct field "
                 f".{field} of type string"
             )
     return ""

@@ -13,10 +13,8 @@ from windtunnel.controllers.endpoints.addresses import family_of
 from windtunnel.controllers.endpoints.packing import Group, Ports, pack
 from windtunnel.controllers.endpoints.views import EndpointsView, ServiceView, SliceView
 from windtunnel.controllers.ownership import owner_reference
-from windtunnel.controllers.pods import namespace_is_going
 from windtunnel.controllers.sources import Sources
 from windtunnel.kernel import DONE, Result, WorkQueue
-from windtunnel.machinery.errors import Forbidden
 from windtunnel.machinery.tree import Key, Tree, encode
 
 MANAGER: Final = "endpointslicemirroring-controller.k8s.io"
@@ -87,11 +85,7 @@ class MirroredSlices:
             each.metadata.labels != labels or each.metadata.annotations != notes for each in present
         )
         packing = pack(groups, present, relabel)
-        try:
-            slices.write(self._client, packing, owner, key, labels, notes)
-        except Forbidden as refusal:
-            if not namespace_is_going(refusal):
-                raise
+        slices.write(self._client, packing, owner, key, labels, notes)
         return DONE
 
 

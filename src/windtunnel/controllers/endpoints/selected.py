@@ -130,11 +130,7 @@ class ServiceSlices(_Services):
         packing = pack(self._groups(service, pods), present, relabel)
         notes = {} if trigger is None else {slices.TRIGGER_TIME: time_text(trigger)}
         owner = owner_reference("v1", "Service", service.metadata)
-        try:
-            slices.write(self._client, packing, owner, key, labels, notes)
-        except Forbidden as refusal:
-            if not namespace_is_going(refusal):
-                raise
+        slices.write(self._client, packing, owner, key, labels, notes)
         return DONE
 
     def _trigger(self, key: Key, service: ServiceView, pods: Iterable[PodView]) -> float | None:

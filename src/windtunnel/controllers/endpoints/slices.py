@@ -7,7 +7,8 @@ from typing import Final
 
 from windtunnel.client import Client
 from windtunnel.controllers.endpoints.packing import Content, Packing
-from windtunnel.machinery.errors import NotFound
+from windtunnel.controllers.pods import namespace_is_going
+from windtunnel.machinery.errors import Forbidden, NotFound
 from windtunnel.machinery.tree import Key, Tree
 
 RESOURCE: Final = "endpointslices.discovery.k8s.io"
@@ -25,7 +26,7 @@ def write(
     labels: Mapping[str, str],
     annotations: Mapping[str, str],
 ) -> None:
-    """Write what is to change.
+    """Write what is to change; in a namespace that is going, nothing new.
 
     Args:
         client: Who writes.
@@ -44,7 +45,11 @@ def write(
             "annotations": dict(annotations),
             "ownerReferences": [dict(owner)],
         }
-        client.create(RESOURCE, tree)
+        try:
+            client.create(RESOURCE, tree)
+        except Forbidden as refusal:
+            if not namespace_is_going(refusal):
+                raise
     for present, content in packing.update:
         patch = _tree(content)
         patch["metadata"] = {

@@ -225,14 +225,14 @@ def _fits(go_type: str, value: Any) -> bool:
 
 def type_text(value: Any, wanted: str, trail: tuple[str, ...] = (), owner: str = "") -> str:
     """Say in Go's words that a value is of the wrong type, and in which field."""
-    word = _word(value)
+    word = json_word(value)
     if word == "number" and wanted.startswith("int"):
         word = f"number {value!r}"
     place = f"Go struct field {owner}.{'.'.join(trail)}" if trail else "Go value"
     return f"json: cannot unmarshal {word} into {place} of type {wanted}"
 
 
-def _word(value: Any) -> str:
+def json_word(value: Any) -> str:
     """Return what Go's decoder calls a value."""
     if isinstance(value, bool):
         return "bool"
