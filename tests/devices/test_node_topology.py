@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.devices.cut import cut_node, slicing
 
 from windtunnel.devices import (
     AllocatedBy,
@@ -136,3 +137,9 @@ def test_any_text_is_read_as_it_was_written(text: str) -> None:
     document = NodeTopology(gpu_product=text)
 
     assert parse_node_topology(node_topology_text(document)).gpu_product == text
+
+
+def test_slices_and_sharing_are_read_back_as_they_were() -> None:
+    topology = cut_node({"2g.20gb": 2}, {}, None, sharing=slicing(4, renameByDefault=True))
+
+    assert parse_node_topology(node_topology_text(topology)) == topology

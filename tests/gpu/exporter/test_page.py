@@ -1,5 +1,6 @@
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from tests.devices.cut import A100, cut_node
 
 from windtunnel.devices import AllocatedBy, GpuStatus, NodeTopology, TopologyGpu
 from windtunnel.gpu.exporter.page import exporter_name, joined, page_of
@@ -56,3 +57,38 @@ def test_where_there_are_no_gpus_there_is_nothing() -> None:
 @pytest.mark.parametrize(("node", "name"), [("worker-1", "nvidia-dcgm-exporter-937f54")])
 def test_the_name_of_a_nodes_exporter(node: str, name: str) -> None:
     assert exporter_name(node) == name
+
+
+def test_a_gpu_that_is_cut_has_a_series_for_each_slice_and_none_of_its_own() -> None:
+    topology = cut_node({"3g.40gb": 1, "1g.10gb": 1}, None)
+
+    text = joined([page_of(topology, "n1", [(0, 0), (5, 7)])])
+
+    found = [
+        (
+            family.name,
+            sample.labels.get("GPU_I_PROFILE"),
+            sample.labels.get("GPU_I_ID"),
+            sample.value,
+        )
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.labels["gpu"] == "0"
+    ]
+    assert found == [
+        ("DCGM_FI_DEV_FB_FREE", "3g.40gb", "1", 40192),
+        ("DCGM_FI_DEV_FB_FREE", "1g.10gb", "11", 9728),
+        ("DCGM_FI_DEV_FB_USED", "3g.40gb", "1", 0),
+        ("DCGM_FI_DEV_FB_USED", "1g.10gb", "11", 0),
+    ]
+    assert (
+        f'GPU_I_ID="1",GPU_I_PROFILE="3g.40gb",Hostname="n1",UUID="{topology.gpus[0].id}"' in text
+    )
+    assert A100 in text
+
+
+def test_slices_do_not_count_where_the_strategy_is_none() -> None:
+    text = joined([page_of(cut_node({"3g.40gb": 1}, strategy="none"), "n1", [(5, 7)])])
+
+    assert "GPU_I_ID" not in text
+    assert "DCGM_FI_DEV_GPU_UTIL" in text

@@ -186,6 +186,33 @@ def test_lists_and_queries(run: Run) -> None:
     assert run("--query-gpu=name")[0] == 2
 
 
+def piece(name: str, profile: str, instance: int, pod: str = "") -> dict[str, Any]:
+    owner = {"Namespace": "ml" if pod else "", "Pod": pod, "Container": ""}
+    status = {"AllocatedBy": owner, "PodGpuUsageStatus": {}}
+    return {"ID": name, "Profile": profile, "Start": 0, "InstanceID": instance, "Status": status}
+
+
+def test_slices_are_listed_under_their_gpu(run: Run, topology: Topology) -> None:
+    answer = copy.deepcopy(A100)
+    first, second = answer["Gpus"]  # type: ignore[misc]
+    first["Mig"] = [piece("MIG-a", "3g.20gb", 2), piece("MIG-b", "1g.5gb", 7, "train-0")]
+    second["Mig"] = [piece("MIG-c", "2g.10gb", 4), piece("MIG-d", "3g.20gb", 1)]
+    topology.body = json.dumps(answer)
+
+    assert run("-L", HOSTNAME="train-0")[1] == (
+        "GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-1)\n"
+        "  MIG 1g.5gb       Device  0: (UUID: MIG-b)\n"
+        "GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-2)\n"
+        "  MIG 3g.20gb      Device  0: (UUID: MIG-d)\n"
+        "  MIG 2g.10gb      Device  1: (UUID: MIG-c)\n"
+    )
+    assert run("-L", HOSTNAME="x", MOCK_NVIDIA_VISIBLE_DEVICES="MIG-a")[1] == (
+        "GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-1)\n  MIG 3g.20gb      Device  0: (UUID: MIG-a)\n"
+    )
+    mode = ("--query-gpu=mig.mode.current", "--format=csv,noheader")
+    assert run(*mode)[1] == "Enabled\nEnabled\n"
+
+
 def test_the_report_has_columns(run: Run) -> None:
     code, printed, _ = run("-q", "-i", "1")
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+from tests.devices.cut import cut_node
 
+from windtunnel.devices import node_topology_text
 from windtunnel.gpu.topology_server.answers import TopologyReply, answer
 from windtunnel.machinery.tree import Tree
 
@@ -100,3 +102,24 @@ def test_a_missing_document_of_pools_is_said() -> None:
 
     assert found.body == b'failed to get topology configmap: configmaps "other" not found'
     assert found.status == 500
+
+
+def test_a_gpu_that_is_cut_lists_its_slices() -> None:
+    topology = cut_node({"3g.40gb": 1}, None)
+    text = node_topology_text(topology)
+    reply = answer("/topology/nodes/n", "topology", lambda _: {"data": {"topology.yml": text}})
+
+    first, second = json.loads(reply.body)["Gpus"]
+
+    assert "Mig" not in second
+    (one,) = first["Mig"]
+    assert (topology.gpus[0].mig or ())[0].id == one.pop("ID")
+    assert one == {
+        "Profile": "3g.40gb",
+        "Start": 0,
+        "InstanceID": 1,
+        "Status": {
+            "AllocatedBy": {"Namespace": "", "Pod": "", "Container": ""},
+            "PodGpuUsageStatus": {},
+        },
+    }

@@ -278,7 +278,7 @@ function is_asked_for(i,    part, n) {
     return 0
 }
 
-function take_gpu(i,    gpu, usage, uid, used, busy, n) {
+function take_gpu(i,    gpu, usage, uid, used, busy, n, s, m) {
     gpu = SUBSEP "Gpus" SUBSEP i
     usage = gpu SUBSEP "Status" SUBSEP "PodGpuUsageStatus"
     for (n = 0; n < N[usage]; n++) {
@@ -289,13 +289,39 @@ function take_gpu(i,    gpu, usage, uid, used, busy, n) {
         else
             busy += randomly(V[uid, "Utilization", "Min"] + 0, V[uid, "Utilization", "Max"] + 0)
     }
+    for (s = 0; s < slices_of(i); s++) if (slice_is_mine(i, s)) {
+        usage = slice(i, s) SUBSEP "Status" SUBSEP "PodGpuUsageStatus"
+        for (m = 0; m < N[usage]; m++) used += V[usage, K[usage, m], "FbUsed"]
+    }
     if (used > memory) used = memory
     if (busy > 100) busy = 100
     add_row(i, used + 0, busy + 0, V[gpu, "ID"], V[gpu, "Fault"])
 }
 
-function is_of_pod(i,    gpu, owner, usage, n) {
-    gpu = SUBSEP "Gpus" SUBSEP i SUBSEP "Status"
+# Slices of a GPU that is cut: GPUs of a kind, with an id and a status of their own.
+
+function slice(i, s) { return SUBSEP "Gpus" SUBSEP i SUBSEP "Mig" SUBSEP s }
+
+function is_cut(i) { return (SUBSEP "Gpus" SUBSEP i SUBSEP "Mig") in N }
+
+function slices_of(i) { return is_cut(i) ? N[SUBSEP "Gpus" SUBSEP i SUBSEP "Mig"] : 0 }
+
+function slice_is_mine(i, s) {
+    if (V[slice(i, s) SUBSEP "Status" SUBSEP "AllocatedBy" SUBSEP "Pod"] != "" && \
+        is_held(slice(i, s) SUBSEP "Status")) return 1
+    return id_is_given(V[slice(i, s) SUBSEP "ID"])
+}
+
+function has_slice(i,    s) {
+    for (s = 0; s < slices_of(i); s++) if (slice_is_mine(i, s)) return 1
+    return 0
+}
+
+function is_of_pod(i) {
+    return is_held(SUBSEP "Gpus" SUBSEP i SUBSEP "Status") || has_slice(i)
+}
+
+function is_held(gpu,    owner, usage, n) {
     owner = gpu SUBSEP "AllocatedBy"
     usage = gpu SUBSEP "PodGpuUsageStatus"
     for (n = 0; n < N[usage]; n++)
@@ -306,8 +332,9 @@ function is_of_pod(i,    gpu, owner, usage, n) {
 }
 
 # The account may be a moment behind the kubelet: then what the kubelet gave is what counts.
-function is_given(i,    id) {
-    id = V[SUBSEP "Gpus" SUBSEP i SUBSEP "ID"]
+function is_given(i) { return id_is_given(V[SUBSEP "Gpus" SUBSEP i SUBSEP "ID"]) }
+
+function id_is_given(id) {
     return id != "" && index("," ENVIRON["MOCK_NVIDIA_VISIBLE_DEVICES"] ",", "," id ",")
 }
 
@@ -418,13 +445,29 @@ function sm_clock(r) { return BUSY[r] > 0 ? fact(12) : fact(11) }
 
 function serial(r) { return fact(17) sprintf("%02d", INDEX[r]) }
 
-function mig_mode() { return fact(15) > 0 ? "Disabled" : "[N/A]" }
+function mig_mode(r) {
+    if (is_cut(INDEX[r])) return "Enabled"
+    return fact(15) > 0 ? "Disabled" : "[N/A]"
+}
 
 # Lists and queries.
 
 function print_list(    r) {
-    for (r = 1; r <= rows; r++) print "GPU " INDEX[r] ": " product " (UUID: " UUID[r] ")"
+    for (r = 1; r <= rows; r++) {
+        print "GPU " INDEX[r] ": " product " (UUID: " UUID[r] ")"
+        print_slices(INDEX[r])
+    }
     if (!rows) print "No devices found."
+}
+
+# In the order of their instances, numbered among those of one GPU; one with a whole GPU sees all.
+function print_slices(i,    all, s, number, instance) {
+    all = !has_slice(i)
+    for (instance = 0; instance < 32; instance++)
+        for (s = 0; s < slices_of(i); s++)
+            if (V[slice(i, s) SUBSEP "InstanceID"] == instance && (all || slice_is_mine(i, s)))
+                printf "  MIG %-12s Device %2d: (UUID: %s)\n", V[slice(i, s) SUBSEP "Profile"], \
+                    number++, V[slice(i, s) SUBSEP "ID"]
 }
 
 function canonical(name,    known) {
@@ -471,7 +514,7 @@ function value_of(name, r) {
     if (name == "compute_mode") return "Default"
     if (name == "persistence_mode") return "Enabled"
     if (name == "pstate") return "P0"
-    if (name ~ /^mig\.mode\.(current|pending)$/) return mig_mode()
+    if (name ~ /^mig\.mode\.(current|pending)$/) return mig_mode(r)
     if (name ~ /^ecc\.mode\.(current|pending)$/) return "Enabled"
     if (name ~ /^ecc\.errors\.(un)?corrected\.(volatile|aggregate)\.total$/) return 0
     if (name ~ /^pcie\.link\.gen\.(current|max)$/) return fact(14)
@@ -558,14 +601,16 @@ function print_report(    r) {
     print ""
 }
 
-function report_identity(r) {
+function report_identity(r,    mode_of_mig) {
     say(1, "Product Name", product)
     say(1, "Product Brand", "NVIDIA")
     say(1, "Product Architecture", fact(2))
     say(1, "Persistence Mode", "Enabled")
     say(1, "MIG Mode")
-    say(2, "Current", fact(15) > 0 ? "Disabled" : "N/A")
-    say(2, "Pending", fact(15) > 0 ? "Disabled" : "N/A")
+    mode_of_mig = mig_mode(r)
+    gsub(/[][]/, "", mode_of_mig)
+    say(2, "Current", mode_of_mig)
+    say(2, "Pending", mode_of_mig)
     say(1, "Serial Number", serial(r))
     say(1, "GPU UUID", UUID[r])
     say(1, "Minor Number", INDEX[r] "")

@@ -13,7 +13,10 @@ from typing import Any, Final
 from windtunnel.devices import (
     TOPOLOGY_KEY,
     GpuStatus,
+    MigInstance,
     OtherDevice,
+    geometry_of,
+    gpu_instance_id,
     load_yaml,
     node_config_map_name,
     parse_cluster_topology,
@@ -120,6 +123,7 @@ def _node(text: str) -> Tree:
                     "ID": one.id,
                     "Profile": one.profile,
                     "Start": one.start,
+                    "InstanceID": _instance(topology.gpu_product, one),
                     "Status": _status(one.status, has_usage=True),
                 }
                 for one in gpu.mig
@@ -136,6 +140,15 @@ def _node(text: str) -> Tree:
         if _is_there(written, "otherDevices")
         else None,
     }
+
+
+def _instance(product: str, one: MigInstance) -> int:
+    """Return the id of a slice's GPU instance; a slice that nobody knows has that of its place."""
+    try:
+        geometry = geometry_of(product)
+        return gpu_instance_id(geometry, geometry.profile(one.profile), one.start)
+    except ValueError:
+        return one.start
 
 
 def _status(status: GpuStatus, *, has_usage: bool) -> Tree:
