@@ -7,6 +7,7 @@
 #   OUT        where the files of each step go (default: lab)
 #   CHART      the chart that helm upgrades to
 #   VALUES     more values for that upgrade, as a file
+#   PATIENCE   seconds to wait for each change (default: 60)
 #   LIVE       yes: the change of step 6 is followed live; otherwise the restart procedure of 0.2
 set -eu
 
@@ -15,15 +16,16 @@ NS=${NS:-fake-lab}
 KUBECTL=${KUBECTL:-kubectl}
 HELM=${HELM:-helm}
 LIVE=${LIVE:-no}
+PATIENCE=${PATIENCE:-60}
 IMAGE=registry.k8s.io/e2e-test-images/busybox:1.36.1-1
 mkdir -p "$OUT"
 
 step() { printf '== %s\n' "$*" >&2; }
 
-# until SECONDS WHAT COMMAND...: wait until the command succeeds
+# until_true WHAT COMMAND...: wait until the command succeeds
 until_true() {
-    patience=$1 what=$2
-    shift 2
+    patience=$PATIENCE what=$1
+    shift
     while ! "$@" >/dev/null 2>&1; do
         patience=$((patience - 1))
         [ "$patience" -gt 0 ] || { echo "did not happen: $what" >&2; return 1; }
@@ -53,19 +55,19 @@ POD
 
 step 1: what the node advertises
 real_node() { $KUBECTL get node -l '!type,run.ai/simulated-gpu-node-pool' -o name | grep -m 1 .; }
-until_true 60 "a node with the pool label" real_node
+until_true "a node with the pool label" real_node
 NODE=$(real_node)
 NODE=${NODE#node/}
-until_true 60 "two GPUs on $NODE" has "$NODE" 2
-until_true 60 "the product label on $NODE" has_label "$NODE" 'nvidia\.com/gpu\.product'
+until_true "two GPUs on $NODE" has "$NODE" 2
+until_true "the product label on $NODE" has_label "$NODE" 'nvidia\.com/gpu\.product'
 $KUBECTL get node "$NODE" -o jsonpath='node={.metadata.name}{"\n"}capacity={.status.capacity.nvidia\.com/gpu}{"\n"}allocatable={.status.allocatable.nvidia\.com/gpu}{"\n"}product={.metadata.labels.nvidia\.com/gpu\.product}{"\n"}' >"$OUT/advertised.txt"
 
 step 2: a pod with one GPU
 $KUBECTL get namespace "$NS" >/dev/null 2>&1 || $KUBECTL create namespace "$NS" >/dev/null
-until_true 30 "the service account of $NS" $KUBECTL get serviceaccount default -n "$NS"
+until_true "the service account of $NS" $KUBECTL get serviceaccount default -n "$NS"
 gpu_pod gpu-1 >"$OUT/gpu-1.yaml"
 $KUBECTL apply -f "$OUT/gpu-1.yaml" >/dev/null
-$KUBECTL wait pod/gpu-1 -n "$NS" --for=condition=Ready --timeout=60s >/dev/null
+$KUBECTL wait pod/gpu-1 -n "$NS" --for=condition=Ready --timeout="${PATIENCE}s" >/dev/null
 
 step 3: inside the container
 {
@@ -86,9 +88,9 @@ done
 
 step 5: a full node
 gpu_pod gpu-2 | $KUBECTL apply -f - >/dev/null
-$KUBECTL wait pod/gpu-2 -n "$NS" --for=condition=Ready --timeout=60s >/dev/null
+$KUBECTL wait pod/gpu-2 -n "$NS" --for=condition=Ready --timeout="${PATIENCE}s" >/dev/null
 gpu_pod gpu-3 | $KUBECTL apply -f - >/dev/null
-$KUBECTL wait pod/gpu-3 -n "$NS" --for=condition=PodScheduled=false --timeout=60s >/dev/null
+$KUBECTL wait pod/gpu-3 -n "$NS" --for=condition=PodScheduled=false --timeout="${PATIENCE}s" >/dev/null
 $KUBECTL get pod gpu-3 -n "$NS" -o jsonpath='{.status.conditions[?(@.type=="PodScheduled")].message}{"\n"}' >"$OUT/pending.txt"
 
 step 6: more GPUs
@@ -105,13 +107,13 @@ if [ "$LIVE" != yes ]; then
     # As the operator's users learn it: a node's topology is computed once, so it must go first.
     $KUBECTL delete configmap "topology-$NODE" -n gpu-operator >/dev/null
     $KUBECTL rollout restart deployment/status-updater -n gpu-operator >/dev/null
-    $KUBECTL rollout status deployment/status-updater -n gpu-operator --timeout=90s >/dev/null
-    until_true 60 "a new topology of $NODE" $KUBECTL get configmap "topology-$NODE" -n gpu-operator
+    $KUBECTL rollout status deployment/status-updater -n gpu-operator --timeout="${PATIENCE}s" >/dev/null
+    until_true "a new topology of $NODE" $KUBECTL get configmap "topology-$NODE" -n gpu-operator
     $KUBECTL rollout restart daemonset/device-plugin -n gpu-operator >/dev/null
-    $KUBECTL rollout status daemonset/device-plugin -n gpu-operator --timeout=90s >/dev/null
+    $KUBECTL rollout status daemonset/device-plugin -n gpu-operator --timeout="${PATIENCE}s" >/dev/null
 fi
-until_true 60 "four GPUs on $NODE" has "$NODE" 4
-$KUBECTL wait pod/gpu-3 -n "$NS" --for=condition=Ready --timeout=60s >/dev/null
+until_true "four GPUs on $NODE" has "$NODE" 4
+$KUBECTL wait pod/gpu-3 -n "$NS" --for=condition=Ready --timeout="${PATIENCE}s" >/dev/null
 
 step 7: a GPU on a node without a kubelet
 cat >"$OUT/kwok-node.yaml" <<'NODE_END'
@@ -129,9 +131,9 @@ spec:
   taints: [{key: kwok.x-k8s.io/node, value: fake, effect: NoSchedule}]
 NODE_END
 $KUBECTL apply -f "$OUT/kwok-node.yaml" >/dev/null
-until_true 60 "four GPUs on gpu-a" has gpu-a 4
+until_true "four GPUs on gpu-a" has gpu-a 4
 gpu_pod far-1 | sed 's/^spec:/spec:\n  nodeSelector: {kubernetes.io\/hostname: gpu-a}\n  tolerations: [{key: kwok.x-k8s.io\/node, operator: Exists}]/' | $KUBECTL apply -f - >/dev/null
-$KUBECTL wait pod/far-1 -n "$NS" --for=jsonpath='{.status.phase}'=Running --timeout=60s >/dev/null
+$KUBECTL wait pod/far-1 -n "$NS" --for=jsonpath='{.status.phase}'=Running --timeout="${PATIENCE}s" >/dev/null
 
 step 8: the account
 $KUBECTL get nodes -o jsonpath='{range .items[*]}{.metadata.name}{" "}{.status.allocatable.nvidia\.com/gpu}{"\n"}{end}' | awk 'NF == 2' >"$OUT/nodes"

@@ -20,13 +20,22 @@ def walk(
     *,
     live: bool,
     values: Path | None = None,
-    seconds: float = 220,
+    patience: int = 60,
 ) -> Path:
-    """Walk the lab on the cluster that KUBECONFIG names; returns the folder of what was written."""
+    """Walk the lab on the cluster that KUBECONFIG names; returns the folder of what was written.
+
+    Args:
+        out: The folder.
+        environment: Where KUBECONFIG is.
+        live: Whether the change of step 6 is followed live.
+        values: Values of the release, beside the lab's own.
+        patience: Seconds to wait for each change.
+    """
     told = {
         "OUT": str(out),
         "CHART": str(CHART),
         "LIVE": "yes" if live else "no",
+        "PATIENCE": str(patience),
         "KUBECTL": str(programs.kubectl()),
         "HELM": str(programs.helm()),
     }
@@ -39,7 +48,6 @@ def walk(
         capture_output=True,
         text=True,
         check=False,
-        timeout=seconds,
     )
     assert done.returncode == 0, done.stderr + done.stdout
     return out

@@ -66,16 +66,22 @@ def _fetch(program: Path) -> None:
         unfinished.rename(program)
 
 
-def kube_scheduler() -> Path:
-    """Return the real kube-scheduler, where ``realkube build kube-scheduler`` has put it."""
-    realkube = ROOT.parent / "shared" / "realkube" / "realkube"
-    if not realkube.exists():
-        pytest.skip("needs ../shared/realkube, which builds the real kube-scheduler")
+def realkube() -> Path:
+    """Return the script that builds and starts the real Kubernetes."""
+    script = ROOT.parent / "shared" / "realkube" / "realkube"
+    if not script.exists():
+        pytest.skip("needs ../shared/realkube, which builds the real Kubernetes")
+    return script
+
+
+def built(name: str) -> Path:
+    """Return a program of the real Kubernetes, where ``realkube build`` has put it."""
+    script = realkube()
     told = subprocess.run(
-        [sys.executable, str(realkube), "env"], capture_output=True, text=True, check=True
+        [sys.executable, str(script), "env"], capture_output=True, text=True, check=True
     )
     path = re.search(r"PATH=([^:\s]+):", told.stdout)
-    program = Path(path[1] if path else "") / "kube-scheduler"
+    program = Path(path[1] if path else "") / name
     if not program.exists():
-        pytest.skip(f"needs {program} (../shared/realkube/realkube build kube-scheduler)")
+        pytest.skip(f"needs {program} (../shared/realkube/realkube build {name})")
     return program

@@ -19,7 +19,7 @@ Up = Callable[..., Home]
 @pytest.fixture
 def scheduled(up: Up) -> Iterator[Home]:
     """A cluster without our scheduler, and the real one beside it."""
-    program = programs.kube_scheduler()
+    program = programs.built("kube-scheduler")
     home = up("--ephemeral", "--without", "scheduler", "--nodes", "h100:2x8")
     log = (home.path / "kube-scheduler.log").open("w")
     scheduler = subprocess.Popen(
