@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 import yaml
 from tests.e2e import programs
 
+from windtunnel.devices import MigEntry, parse_cluster_topology
 from windtunnel.gpu.chart import CHART
 from windtunnel.gpu.chart.installation import read_rendered
 
@@ -22,6 +24,10 @@ WRONG = {
     "topology.nodePools.default.gpuCount=-1": "gpuCount",
     "topology.nodePools.default.gpucount=1": "gpucount",
     "topology.migStrategy=some": "migStrategy",
+    "topology.nodePools.default.sharing.timeSlicing.resources[0].replicas=1": "replicas",
+    "topology.nodePools.default.sharing.slices=1": "slices",
+    "topology.nodePools.default.mig[0].mig-devices.1g\\.5gb=-1": "1g.5gb",
+    "topology.nodePools.default.migStrategy=some": "migStrategy",
     "devicePlugin.enabled=maybe": "devicePlugin",
     "statusExporter.topologyMaxExportInterval=soon": "topologyMaxExportInterval",
     "compat=9": "compat",
@@ -36,10 +42,10 @@ PARTS = {
 }
 
 
-def template(*values: str) -> subprocess.CompletedProcess[str]:
+def template(*values: str, chart: Path = CHART) -> subprocess.CompletedProcess[str]:
     chosen = [word for value in values for word in ("--set", value)]
     return subprocess.run(
-        [str(programs.helm()), "template", "gpu-operator", str(CHART), *chosen],
+        [str(programs.helm()), "template", "gpu-operator", str(chart), *chosen],
         capture_output=True,
         text=True,
         check=False,
@@ -73,6 +79,57 @@ def test_a_wrong_value_is_refused_by_name(value: str, named: str) -> None:
     assert done.returncode != 0
     assert f"at '/{value.split('=')[0].split('.')[0]}" in done.stderr
     assert named in done.stderr
+
+
+def test_cuts_and_sharing_of_a_pool_come_into_the_document() -> None:
+    pool = "topology.nodePools.default"
+    shares = f"{pool}.sharing.timeSlicing.resources[0]"
+    topology = next(
+        each
+        for each in rendered(
+            f"{shares}.name=nvidia.com/gpu",
+            f"{shares}.replicas=10",
+            f"{pool}.mig[0].devices={{0,1}}",
+            f"{pool}.mig[0].mig-enabled=true",
+            f"{pool}.mig[0].mig-devices.1g\\.5gb=7",
+            f"{pool}.migStrategy=single",
+        )
+        if each["metadata"]["name"] == "topology"
+    )
+
+    pools = parse_cluster_topology(topology["data"]["topology.yml"]).pools or {}
+
+    found = pools["default"]
+    assert found.sharing is not None
+    assert found.sharing.replicas("nvidia.com/gpu") == 10
+    assert found.mig == (MigEntry(devices=(0, 1), mig_devices={"1g.5gb": 7}),)
+    assert found.mig_strategy == "single"
+
+
+def test_a_chart_that_knew_less_is_upgraded_with_the_values_it_had(tmp_path: Path) -> None:
+    """As helm does with --reuse-values: what was stored counts, what came later is missing."""
+    whole = yaml.safe_load((CHART / "values.yaml").read_text())
+    for section in SECTIONS:
+        younger = tmp_path / f"without-{section}"
+        shutil.copytree(CHART, younger)
+        stored = {name: value for name, value in whole.items() if name != section}
+        (younger / "values.yaml").write_text(yaml.safe_dump(stored))
+
+        assert template(chart=younger).returncode == 0, section
+
+
+@pytest.mark.parametrize("block", ["", "windtunnel: null\n", "windtunnel: {}\n"])
+def test_a_chart_of_charts_need_not_say_anything_about_it(tmp_path: Path, block: str) -> None:
+    parent = tmp_path / "parent"
+    shutil.copytree(CHART, parent / "charts" / "windtunnel")
+    (parent / "Chart.yaml").write_text("apiVersion: v2\nname: parent\nversion: 0.1.0\n")
+    (parent / "values.yaml").write_text(block)
+
+    done = template(chart=parent)
+
+    assert done.returncode == 0, done.stderr
+    kinds = [each["kind"] for each in yaml.safe_load_all(done.stdout) if each]
+    assert sorted(kinds) == sorted(each["kind"] for each in rendered())
 
 
 @pytest.mark.parametrize("section", SECTIONS)
