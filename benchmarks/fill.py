@@ -125,15 +125,16 @@ class Fill:
             return False
         print(f"{self._chosen.nodes} nodes stand after {found - began:.1f} s")
         # What else there is to say at the start is said, too: labels follow after some seconds.
-        time.sleep(8 if self._chosen.operated else 1)
+        time.sleep(8 if self._chosen.operated else 0)
         return True
 
     def run(self, program: Path) -> int:
         """Fill the cluster, wait, judge."""
         chosen, client = self._chosen, self._client
-        before = cpu_by_name(self._server)
+        before, revision = cpu_by_name(self._server), self._revision()
         done = subprocess.run(
-            [str(program), "-kubeconfig", str(self._folder.kubeconfig), "-pool", POOL,
+            [str(program), "-kubeconfig", str(self._folder.kubeconfig),
+             "-pool", POOL if chosen.operated else "",  # node-0 has GPUs, too
              "-pods", str(chosen.pods), "-clients", str(chosen.clients)],
             check=True,
             capture_output=True,
@@ -156,11 +157,17 @@ class Fill:
         if chosen.operated:
             told = _spent(before, cpu_by_name(self._server))
             print(f"CPU seconds until all had said so:  {told}")
+            print(f"{self._revision() - revision} writes were made, four of them for each pod")
             weight = sum(pss_mib(pid) for pid in tree(self._server))
             print(f"the whole tree weighs {weight:.0f} MiB (proportional set size)")
         for what, (found, met) in checks.items():
             print(f"{'ok  ' if met else 'NOT '} {what}: {found}")
         return 0 if all(met for _, met in checks.values()) else 1
+
+    def _revision(self) -> int:
+        """Return how many writes there have been."""
+        _, body = self._client.ask("GET", "/api/v1/namespaces", query={"limit": "1"})
+        return int(json.loads(body)["metadata"]["resourceVersion"])
 
     def _all_run(self) -> bool:
         query = {"fieldSelector": "status.phase!=Running", "limit": "1"}

@@ -27,6 +27,17 @@ def test_keys_are_taken_in_the_order_they_came() -> None:
     assert line.take(2) + line.take(2) == ["b", "a", "c"]
 
 
+def test_who_is_to_stand_in_line_later_is_counted_once() -> None:
+    loop, line, _ = queue()
+    for _ in range(2):
+        line.add_after("a", 1)
+    line.add_after("b", 2)
+
+    assert line.waiting == 2
+    loop.run_virtual(1)
+    assert (line.waiting, len(line)) == (1, 1)
+
+
 def test_the_earlier_of_two_delays_wins() -> None:
     loop, line, _ = queue()
     line.add_after("a", 10)

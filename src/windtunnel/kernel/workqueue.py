@@ -41,6 +41,11 @@ class WorkQueue(Generic[K]):
     def __contains__(self, key: K) -> bool:
         return key in self._line
 
+    @property
+    def waiting(self) -> int:
+        """How many keys are to stand in line later."""
+        return len(self._later)
+
     def add(self, key: K) -> None:
         """Put the key in line, unless it stands there already."""
         if key in self._line:

@@ -281,6 +281,42 @@ def test_a_label_that_is_taken_away_is_restored() -> None:
     assert world.labels("n") == {"dcgm-exporter"}
 
 
+@pytest.mark.parametrize(("count", "writes"), [(2, 4), (30, 30 + 21)])
+def test_in_a_rush_a_pod_that_comes_and_runs_costs_one_write(count: int, writes: int) -> None:
+    world = Operated()
+    names = [f"n{number}" for number in range(count)]
+    for name in names:
+        world.gpu_node(name, played=False)
+    seen: list[object] = []
+    world.core.store.subscribe("configmaps", seen.append)
+
+    limits = {"nvidia.com/gpu": "1"}
+    container = {"name": "main", "image": "x", "resources": {"limits": limits}}
+    for name in names:
+        world.create("pods", name, "ml", spec={"nodeName": name, "containers": [container]})
+    world.run(0.2)
+    for name in names:
+        status = {"status": {"phase": "Running"}}
+        world.client.patch("pods", Key("ml", name), status, subresource="status")
+    world.run(3)
+
+    assert [world.owners(name)[0] for name in names] == [f"ml/{name}" for name in names]
+    assert len(seen) == writes
+
+
+def test_real_nodes_are_visited_before_played_ones() -> None:
+    world = Operated()
+    world.updater.stop()
+    world.gpu_node("a")
+    world.gpu_node("b", played=False)
+    made: list[str] = []
+    world.core.store.subscribe("configmaps", lambda change: made.append(change.key.name))
+
+    world.begin()
+
+    assert made == ["topology-b", "topology-a"]
+
+
 def test_at_rest_nothing_is_written() -> None:
     world = Operated()
     world.gpu_node("n")

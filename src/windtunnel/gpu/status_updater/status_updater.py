@@ -51,6 +51,10 @@ _NODES_COME_SECONDS: Final = 10.0
 """How long a cluster that has just come up may be without a node."""
 _GATHER_SECONDS: Final = 0.03
 """Pods come in bursts; what comes within this time costs a node one write."""
+_RUSH: Final = 20
+"""So many nodes at once are a rush, in which the same pods are soon heard of again."""
+_RUSH_SECONDS: Final = 1.0
+"""How long changes gather then: a pod that comes and runs is told in one write."""
 _FINAL_REFUSALS: Final = frozenset({400, 403, 413, 422})
 """Asking again at once would not help; what an administrator mends is seen later."""
 _LATER: Final = Result(again_in=30.0)
@@ -387,7 +391,11 @@ class StatusUpdater:
             self._visit_all()
 
     def _visit_all(self) -> None:
-        names = [key.name for key, _ in self._nodes.entries()]
+        # Real nodes first: somebody waits for what runs there, and thousands may be played.
+        played = {
+            key.name: PLAYED in node.metadata.annotations for key, node in self._nodes.entries()
+        }
+        names = sorted(played, key=played.__getitem__)
         for name in dict.fromkeys([*names, *self._documents.nodes()]):
             self._visit(name)
         self._mocks.look()
@@ -397,7 +405,8 @@ class StatusUpdater:
         if self._unknown:
             return
         if gather:
-            self._queue.add_after(node, _GATHER_SECONDS)
+            rush = len(self._queue) + self._queue.waiting > _RUSH
+            self._queue.add_after(node, _RUSH_SECONDS if rush else _GATHER_SECONDS)
         else:
             self._queue.add(node)
 
