@@ -137,3 +137,25 @@ def test_where_an_operator_works_it_only_gives_what_is_missing(world: World) -> 
     world.run(1)
 
     assert gpus(world) == ["8", "8"]
+
+
+def test_a_pool_without_an_operator_is_cut_and_shared_all_the_same(world: World) -> None:
+    world.create("namespaces", "gpu-operator", "")
+    text = (
+        "nodePools: {big: {gpuProduct: NVIDIA-A100-SXM4-80GB, gpuCount: 2, gpuMemory: 81920,"
+        " mig: [{devices: [0], mig-devices: {3g.40gb: 2}}],"
+        " sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}}}\n"
+        "nodePoolLabelKey: run.ai/simulated-gpu-node-pool\nmigStrategy: mixed\n"
+    )
+    world.create("configmaps", "topology-pool-big", "gpu-operator", data={"topology.yml": text})
+    world.node("n", labels={"run.ai/simulated-gpu-node-pool": "big"})
+    world.run(1)
+
+    node = world.get("nodes", "n", "")
+    gpus = {name: n for name, n in node["status"]["allocatable"].items() if "nvidia" in name}
+    assert gpus == {"nvidia.com/gpu": "4", "nvidia.com/mig-3g.40gb": "2"}
+    labels = node["metadata"]["labels"]
+    assert labels["nvidia.com/gpu.product"] == "NVIDIA-A100-SXM4-80GB-SHARED"
+    assert labels["nvidia.com/gpu.count"] == "2"
+    assert labels["nvidia.com/mig.strategy"] == "mixed"
+    assert labels["nvidia.com/mig-3g.40gb.count"] == "2"

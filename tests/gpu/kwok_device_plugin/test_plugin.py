@@ -98,3 +98,66 @@ def test_without_a_readable_document_of_pools_it_does_not_start(
 
     with pytest.raises(DataError, match="failed to get cluster topology"):
         KwokDevicePlugin(world.client, world.loop, Settings()).start()
+
+
+A100 = "gpuProduct: NVIDIA-A100-SXM4-80GB, gpuCount: 8, gpuMemory: 81920"
+CUT = (
+    "mig: [{devices: [0], mig-enabled: true, mig-devices: {2g.20gb: 3, 1g.10gb: 1}},"
+    " {devices: [1], mig-enabled: true, mig-devices: {4g.40gb: 1, 3g.40gb: 1}}]"
+)
+
+
+def test_gpus_that_are_cut_or_shared_count_as_such() -> None:
+    world, _ = operated(f"{A100}, {CUT}")
+    world.gpu_node("n")
+
+    assert amounts(world) == {
+        "nvidia.com/gpu": "6",
+        "nvidia.com/mig-1g.10gb": "1",
+        "nvidia.com/mig-2g.20gb": "3",
+        "nvidia.com/mig-3g.40gb": "1",
+        "nvidia.com/mig-4g.40gb": "1",
+    }
+
+    shared = "sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 10}]}}"
+    world.write(default=f"{A100}, {shared}")
+    world.run(0.5)
+    assert amounts(world) == {"nvidia.com/gpu": "80"}
+
+
+def edit(world: Operated, text: str) -> None:
+    key = Key(NAMESPACE, "topology-n")
+    world.client.patch("configmaps", key, {"data": {"topology.yml": text}})
+    world.run(0.5)
+
+
+def test_a_faulty_gpu_is_there_but_cannot_be_given_until_it_is_sound() -> None:
+    world, _ = operated()
+    world.gpu_node("n")
+    tree = world.config_map("n")
+    assert tree is not None
+    sound = tree["data"]["topology.yml"]
+
+    edit(world, sound.replace("      status:", "      fault: XID 79\n      status:", 1))
+    status = world.get("nodes", "n", "")["status"]
+    assert status["capacity"]["nvidia.com/gpu"] == "2"
+    assert status["allocatable"]["nvidia.com/gpu"] == "1"
+
+    edit(world, sound)
+    assert amounts(world) == {"nvidia.com/gpu": "2"}
+
+
+def test_a_document_that_nobody_can_count_changes_nothing() -> None:
+    world, _ = operated(f"{A100}, migStrategy: single")
+    world.gpu_node("n")
+    tree = world.config_map("n")
+    assert tree is not None
+    world.updater.stop()
+
+    edit(
+        world,
+        tree["data"]["topology.yml"].replace("      status:", "      mig: []\n      status:", 1),
+    )
+
+    assert amounts(world) == {"nvidia.com/gpu": "8"}
+    assert any("no MIG devices" in str(failure[-1]) for failure in world.failures)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+
 import pytest
 from tests.gpu.operated import K80, NAMESPACE, POOL, Operated
 
@@ -363,3 +366,142 @@ def test_a_pool_of_a_config_map_of_its_own_counts() -> None:
     world.gpu_node("n", "own")
 
     assert len(world.topology("n").gpus) == 4
+
+
+A100_80 = "gpuProduct: NVIDIA-A100-SXM4-80GB, gpuCount: 2, gpuMemory: 81920"
+ONE_CUT = "[{devices: [0], mig-enabled: true, mig-devices: {2g.20gb: 3, 1g.10gb: 1}}]"
+
+
+def profiles(world: Operated, node: str) -> list[list[str] | None]:
+    return [
+        None if gpu.mig is None else [one.profile for one in gpu.mig]
+        for gpu in world.topology(node).gpus
+    ]
+
+
+def map_slices(world: Operated, node: str, *instances: int) -> None:
+    """Say on a node that its first GPU is cut, as the MIG faker does."""
+    slices = [
+        {"position": number, "device_uuid": f"MIG-{number}", "gpu_instance_id": instance}
+        for number, instance in enumerate(instances)
+    ]
+    text = base64.b64encode(json.dumps({"0": slices}).encode()).decode()
+    notes = {"metadata": {"annotations": {"run.ai/mig-mapping": text}}}
+    world.client.patch("nodes", Key("", node), notes)
+    world.run(0.5)
+
+
+def test_a_pool_that_is_cut_and_shared_makes_such_documents_and_goes_back() -> None:
+    world = Operated(default=f"{A100_80}, mig: {ONE_CUT}")
+    world.gpu_node("n")
+    assert profiles(world, "n") == [["2g.20gb", "2g.20gb", "2g.20gb", "1g.10gb"], None]
+
+    sharing = "sharing: {timeSlicing: {resources: [{name: nvidia.com/gpu, replicas: 4}]}}"
+    world.write(default=f"{A100_80}, {sharing}")
+    assert profiles(world, "n") == [None, None]
+    sharing_now = world.topology("n").sharing
+    assert sharing_now is not None
+    assert sharing_now.replicas("nvidia.com/gpu") == 4
+
+    world.write(default=A100_80)
+    assert world.topology("n").sharing is None
+
+
+def test_a_slice_keeps_its_pod_over_a_restart() -> None:
+    world = Operated(default=f"{A100_80}, mig: {ONE_CUT}")
+    world.gpu_node("n")
+    limits = {"nvidia.com/mig-2g.20gb": "1"}
+    container = {"name": "main", "image": "x", "resources": {"limits": limits}}
+    world.create("pods", "p", "ml", spec={"nodeName": "n", "containers": [container]})
+    world.run(0.5)
+
+    def owners() -> list[str]:
+        return [one.status.allocated_by.pod for one in world.topology("n").gpus[0].mig or ()]
+
+    assert owners() == ["p", "", "", ""]
+    world.again()
+    assert owners() == ["p", "", "", ""]
+    assert world.told() == []
+
+
+BAD_POOLS = {
+    "slices that do not fit": ("mig: [{mig-devices: {4g.40gb: 2}}]", "2 x 4g.40gb do not fit"),
+    "a GPU that is not there": ("mig: [{devices: [9], mig-devices: {}}]", "there is no GPU 9"),
+    "a profile that is not there": ("mig: [{mig-devices: {1g.5gb: 1}}]", "no MIG profile 1g.5gb"),
+    "single with two sorts": (
+        "migStrategy: single, mig: [{mig-devices: {1g.10gb: 1, 2g.20gb: 1}}]",
+        "more than one MIG device type present on node",
+    ),
+    "one replica": (
+        "sharing: {timeSlicing: {resources: [{name: gpu, replicas: 1}]}}",
+        "number of replicas must be >= 2",
+    ),
+    "slices without the mode": (
+        "mig: [{mig-enabled: false, mig-devices: {1g.10gb: 1}}]",
+        "GPU 0 has mig-devices, but not mig-enabled",
+    ),
+    "fewer than no GPUs": ("gpuCount: -1", "gpuCount is -1, below 0"),
+}
+
+
+@pytest.mark.parametrize(("more", "words"), BAD_POOLS.values(), ids=BAD_POOLS)
+def test_a_pool_that_cannot_be_is_told_of_and_the_last_document_stays(
+    more: str, words: str
+) -> None:
+    world = Operated(default=A100_80)
+    world.gpu_node("n")
+    before = world.topology("n")
+
+    world.write(default=f"{A100_80}, {more}")
+
+    assert world.topology("n") == before
+    assert {reason for reason, _ in world.told()} == {"BrokenPool"}
+    assert all(words in told for _, told in world.told())
+
+    world.write(default=A100_80.replace("gpuCount: 2", "gpuCount: 3"))
+    assert len(world.topology("n").gpus) == 3
+
+
+def test_what_the_mig_faker_cuts_is_there_live() -> None:
+    world = Operated(default=A100_80)
+    world.gpu_node("n")
+    map_slices(world, "n", 9, 19)
+
+    assert profiles(world, "n") == [["3g.40gb", "1g.10gb"], None]
+    assert [one.id for one in world.topology("n").gpus[0].mig or ()] == ["MIG-0", "MIG-1"]
+
+    map_slices(world, "n", 0, 9)
+    assert profiles(world, "n") == [["3g.40gb", "1g.10gb"], None]
+    ((reason, words),) = world.told()
+    assert reason == "MigConfigFailed"
+    assert "1 x 7g.80gb + 1 x 3g.40gb do not fit into one" in words
+
+
+def test_the_original_does_not_look_at_what_the_mig_faker_cuts() -> None:
+    world = Operated(compat="0.2", default=A100_80)
+    world.gpu_node("n")
+    map_slices(world, "n", 9)
+
+    assert profiles(world, "n") == [None, None]
+
+
+def test_a_cluster_without_a_node_of_a_pool_is_told_what_to_do() -> None:
+    world = Operated()
+    world.create("nodes", "other", "")
+    world.run(20)
+
+    assert world.told() == [
+        (
+            "NoNodes",
+            f"0 nodes carry the pool label {POOL}, so there are no GPUs; give some to a node: "
+            f"kubectl label node NODE {POOL}=default",
+        )
+    ]
+
+
+def test_a_cluster_with_one_is_told_nothing() -> None:
+    world = Operated()
+    world.gpu_node("n")
+    world.run(20)
+
+    assert world.told() == []
