@@ -1,13 +1,12 @@
-"""What a node process is told, and where its sockets lie."""
+"""What a node process is told."""
 
 from __future__ import annotations
 
-import socket
 from pathlib import Path
 
 import pytest
 
-from windtunnel.assembly.node import read_arguments, short_folder
+from windtunnel.assembly.node import read_arguments
 from windtunnel.errors import UsageError
 
 
@@ -25,16 +24,3 @@ def test_a_node_is_told_its_place_and_where_the_api_answers() -> None:
 def test_what_a_node_does_not_know_is_refused_in_one_sentence(words: str) -> None:
     with pytest.raises(UsageError, match="windtunnel agent kubelet"):
         read_arguments(words.split(), {})
-
-
-def test_sockets_lie_where_paths_are_short(tmp_path: Path) -> None:
-    root = tmp_path / ("long" * 30)
-    folder = short_folder(root)
-
-    assert folder == short_folder(root)
-    assert folder != short_folder(tmp_path)
-    with socket.socket(socket.AF_UNIX) as listener:
-        place = folder / ("s" * 40)
-        place.unlink(missing_ok=True)
-        listener.bind(str(place))
-        place.unlink()

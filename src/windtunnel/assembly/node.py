@@ -8,15 +8,14 @@ When the process ends the containers end with it, as on a machine that is switch
 from __future__ import annotations
 
 import argparse
-import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import msgspec
 
+from windtunnel.assembly.node_sockets import NodeSockets
 from windtunnel.client.connection import Connection
 from windtunnel.client.http import HttpClient
 from windtunnel.errors import UsageError
@@ -37,6 +36,9 @@ if TYPE_CHECKING:
     from windtunnel.nodes.kubelet.runtime.protocol import Runtime
     from windtunnel.nodes.kubelet.services import ServiceProxy
     from windtunnel.nodes.kubelet.streams.api import Credentials, KubeletApi
+
+_BOOT_PATIENCE_SECONDS: Final = 30.0
+"""How long a pod waits for its devices when the node comes back; a plugin needs 2 to 4 s."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,13 @@ class KubeletNode:
         from windtunnel.nodes.kubelet.services import ServiceProxy
 
         api = (settings.api_host, settings.api_port)
-        return ServiceProxy(self._client("kube-proxy", self._loop), self._loop, api)
+        return ServiceProxy(
+            self._client("kube-proxy", self._loop),
+            self._loop,
+            api,
+            at=settings.services_at,
+            memory=settings.root.parent / "ports",
+        )
 
     def _client(self, manager: str, loop: Loop | None = None) -> HttpClient:
         client = HttpClient(self._connection, manager, loop)
@@ -266,14 +274,19 @@ class WholeNode:
             order: What it was told.
         """
         from windtunnel.gpu.smi import PROGRAM
-        from windtunnel.nodes.kubelet.network import claim_network
+        from windtunnel.nodes.kubelet.network import claim_again
         from windtunnel.nodes.kubelet.runtime.engine import ContainerEngine
         from windtunnel.nodes.kubelet.streams.api import Credentials
 
-        self._network = claim_network()
-        settings = msgspec.structs.replace(order.settings, pod_cidr=self._network.pod_cidr)
+        self._network = claim_again(order.settings.root.parent / "network")
+        settings = msgspec.structs.replace(
+            order.settings,
+            pod_cidr=self._network.pod_cidr,
+            services_at=self._network.services,
+            boot_patience_seconds=_BOOT_PATIENCE_SECONDS,
+        )
         folder = order.certificates
-        short = short_folder(settings.root)
+        self._sockets = NodeSockets(settings.root)
         self._engine = ContainerEngine(
             settings.root.parent / "containers",
             clock=loop.clock,
@@ -292,8 +305,8 @@ class WholeNode:
             settings,
             Lasting(self._engine, Sandboxes(settings.pod_cidr)),
             credentials=credentials,
-            plugins=short / "p",
-            pod_resources=short / "r",
+            plugins=self._sockets.plugins,
+            pod_resources=self._sockets.pod_resources,
         )
 
     def start(self) -> None:
@@ -304,15 +317,8 @@ class WholeNode:
         """Stop the node and every container."""
         self._node.stop()
         self._engine.close()
+        self._sockets.leave()
         self._network.release()
-
-
-def short_folder(root: Path) -> Path:
-    """Return a folder for sockets of the node with this root, whose path is short."""
-    digest = hashlib.sha256(str(root.absolute()).encode()).hexdigest()[:8]
-    folder = Path("/tmp") / f"windtunnel-{os.getuid()}" / digest
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
 
 
 def _lead(link: Path, folder: Path) -> None:

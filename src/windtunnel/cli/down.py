@@ -23,7 +23,12 @@ _SAID: Final[dict[State, str]] = {
 def command(name: str, purge: bool) -> None:
     """Stop a cluster. Its data stays, unless it was ephemeral or --purge is given."""
     folder = find(name)
-    click.echo(f"Cluster {name} {_SAID[stop(folder)]}.")
+    state = stop(folder)
+    if state in ("dead", "failed"):
+        from windtunnel.assembly.leavings import clear_node
+
+        clear_node(folder.node)
+    click.echo(f"Cluster {name} {_SAID[state]}.")
     if purge:
         elsewhere = folder.remembered().data
         folder.remove()

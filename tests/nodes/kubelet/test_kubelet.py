@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import msgspec
+import pytest
 from tests.nodes.kubelet.bench import NODE, Bench
+
+from windtunnel.machinery.tree import Tree
 
 
 def test_pods_of_other_nodes_are_left_alone(bench: Bench) -> None:
@@ -48,3 +54,52 @@ def test_a_pod_may_be_refused_by_the_node_itself(bench: Bench) -> None:
 
     assert bench.status("p")["reason"] == "OutOfcpu"
     assert bench.get("p")["spec"]["nodeName"] == NODE
+
+
+GPU = "nvidia.com/gpu"
+WANTS: Tree = {"resources": {"limits": {GPU: "1"}}}
+
+
+@pytest.fixture
+def booting(bench: Bench) -> Bench:
+    """A node just switched on, whose one GPU nobody offers yet."""
+    bench.settings = msgspec.structs.replace(bench.settings, boot_patience_seconds=30.0)
+    bench.devices.counts = SimpleNamespace(capacity={GPU: 0}, allocatable={GPU: 0})
+    bench.restart()
+    return bench
+
+
+def test_a_pod_waits_for_its_devices_when_the_node_is_switched_on(
+    booting: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(booting.devices, "in_use", lambda: {GPU: 1})
+    booting.pod("p", WANTS)
+    booting.pod("q")
+    booting.run(5)
+    assert [each.pod_name for each in booting.runtime.containers()] == ["q"]
+
+    booting.devices.counts = SimpleNamespace(capacity={GPU: 1}, allocatable={GPU: 1})
+    booting.devices.change()
+    booting.run(1)
+
+    assert [each.pod_name for each in booting.runtime.containers()] == ["q", "p"]
+
+
+def test_devices_that_do_not_come_are_not_waited_for_forever(booting: Bench) -> None:
+    booting.devices.refused["p"] = ("UnexpectedAdmissionError", "no devices")
+    booting.pod("p", WANTS)
+    booting.run(29)
+    assert booting.status("p")["phase"] == "Pending"
+
+    booting.run(2)
+
+    assert booting.status("p")["reason"] == "UnexpectedAdmissionError"
+
+
+def test_a_pod_that_waits_for_devices_can_be_deleted(booting: Bench) -> None:
+    booting.devices.refused["p"] = ("UnexpectedAdmissionError", "no devices")
+    booting.pod("p", WANTS)
+    booting.delete("p")
+    booting.run(1)
+
+    assert booting.kubelet.pods() == []

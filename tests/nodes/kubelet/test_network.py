@@ -1,9 +1,11 @@
 """Nodes of several clusters on one machine do not get each other's addresses."""
 
+from pathlib import Path
+
 import pytest
 
 from windtunnel.errors import ClusterError
-from windtunnel.nodes.kubelet.network import claim_network
+from windtunnel.nodes.kubelet.network import claim_again, claim_network
 
 FREE = (210, 211)
 """Networks that no node claims by itself."""
@@ -22,3 +24,25 @@ def test_each_node_has_a_network_of_its_own() -> None:
     assert again.pod_cidr == first.pod_cidr
     again.release()
     second.release()
+
+
+def test_a_node_that_comes_back_has_the_network_it_had(tmp_path: Path) -> None:
+    memory = tmp_path / "network"
+    memory.write_text("94")
+    network = claim_again(memory)
+    other = claim_again(memory)
+
+    assert (network.pod_cidr, network.services) == ("10.94.0.0/24", "127.194.")
+    assert other.number != 94
+    assert memory.read_text() == str(other.number)
+    network.release()
+    other.release()
+
+
+def test_a_memory_that_cannot_be_read_is_none(tmp_path: Path) -> None:
+    memory = tmp_path / "network"
+    memory.write_text("many")
+    network = claim_again(memory)
+    network.release()
+
+    assert memory.read_text() == str(network.number)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from tests.world import World
@@ -83,3 +84,26 @@ def test_the_api_server_is_where_it_listens(proxy: tuple[World, ServiceProxy]) -
     api: Tree = {"metadata": {"name": "kubernetes", "namespace": "default"}, "spec": {}}
 
     assert made.reach(api, {"port": 443}) == ("127.0.0.1", 6443)
+
+
+def test_a_service_answers_at_the_same_port_after_a_restart(tmp_path: Path) -> None:
+    world = World()
+    service = world.create("services", "web", spec={"ports": [{"port": 8097}]})
+    host = service["spec"]["clusterIP"].replace("10.", "127.", 1)
+
+    def answers() -> int:
+        made = ServiceProxy(
+            world.client, world.loop, ("127.0.0.1", 6443), memory=tmp_path / "ports"
+        )
+        made.start()
+        _, port = made.reach(service, service["spec"]["ports"][0])
+        made.stop()
+        return port
+
+    with closing(socket.create_server((host, 8097))):
+        first = answers()
+
+    assert first != 8097
+    assert answers() == first
+    (tmp_path / "ports").write_text("[1, 2")
+    assert answers() == 8097

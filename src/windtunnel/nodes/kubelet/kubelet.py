@@ -19,9 +19,11 @@ from windtunnel.kernel import Loop
 from windtunnel.machinery.errors import ApiError, NotFound
 from windtunnel.machinery.tree import Key, Tree, dig
 from windtunnel.nodes.kubelet.admission import judge
+from windtunnel.nodes.kubelet.boot import must_wait
 from windtunnel.nodes.kubelet.environment import Lookup
 from windtunnel.nodes.kubelet.events import PodEvents
 from windtunnel.nodes.kubelet.ground import DeviceSource, Ground, VolumeSource
+from windtunnel.nodes.kubelet.node.conditions import ISOLATED, REACHABLE
 from windtunnel.nodes.kubelet.node.figures import figures
 from windtunnel.nodes.kubelet.node.machine import Machine
 from windtunnel.nodes.kubelet.node.presence import Presence
@@ -124,6 +126,8 @@ class Kubelet:
         self._uids: dict[Key, str] = {}
         self._workers: dict[str, PodWorker] = {}
         self._rejected: set[str] = set()
+        self._awaiting: set[str] = set()
+        """Pods that wait for devices, for as long as the node is just being switched on."""
         self._synced: set[str] = set()
         self._stops: list[Callable[[], None]] = []
         self._running = False
@@ -224,6 +228,19 @@ class Kubelet:
         for pod in list(self._pods.values()):
             self._admit(pod)
 
+    @property
+    def _booted_at(self) -> float:
+        """When devices that have not come by then are taken to be gone."""
+        return self._started_at + self._settings.boot_patience_seconds
+
+    def _admit_awaiting(self) -> None:
+        """Look again at who waits for devices."""
+        uids, self._awaiting = self._awaiting, set()
+        for uid in uids:
+            pod = self._pods.get(uid)
+            if pod is not None and self._running:
+                self._admit(pod)
+
     def _pod_changed(self, change: Change) -> None:
         if change.type == "SYNCED":
             self._sync("pods")
@@ -244,6 +261,8 @@ class Kubelet:
             worker.update(pod)
         elif known != uid and self._begun:
             self._soon(self._admit, pod)
+        elif uid in self._awaiting:
+            self._loop.call_soon(self._admit_awaiting)
         elif uid in self._rejected:
             self._soon(self._let_go, pod)
 
@@ -270,6 +289,7 @@ class Kubelet:
         if self._uids.get(pod_key(pod)) == uid:
             del self._uids[pod_key(pod)]
         self._rejected.discard(uid)
+        self._awaiting.discard(uid)
         self._writer.forget(uid)
         worker = self._workers.get(uid)
         if worker is None:
@@ -288,6 +308,13 @@ class Kubelet:
         if dig(pod, "status", "phase") in TERMINAL:
             self._employ(pod)
             return
+        if self._loop.clock.now() < self._booted_at:
+            figures = self._devices.figures()
+            if must_wait(pod, figures.capacity, figures.allocatable):
+                if not self._awaiting:
+                    self._loop.call_at(self._booted_at, self._admit_awaiting)
+                self._awaiting.add(uid)
+                return
         names = frozenset(
             each.name
             for each in self._runtime.containers()
@@ -390,6 +417,8 @@ class Kubelet:
 
     def _devices_changed(self, uids: frozenset[str]) -> None:
         self._presence.changed()
+        if self._awaiting:
+            self._loop.call_soon(self._admit_awaiting)
         for uid in sorted(uids):
             self._poke(uid)
 
@@ -403,12 +432,12 @@ class Kubelet:
 
     def _register(self) -> None:
         """Tell of the node, and of what it cannot do as a real one."""
-        self._presence.start()
         if self._runtime.isolation is Isolation.NONE:
-            self._presence.warn("ContainersNotIsolated", self._runtime.isolation_message)
+            self._presence.admit(ISOLATED, self._runtime.isolation_message)
         trouble = str(getattr(self._devices, "trouble", ""))
         if trouble:
-            self._presence.warn("DevicePluginsUnreachable", trouble)
+            self._presence.admit(REACHABLE, trouble)
+        self._presence.start()
 
     def _look_at_images(self, then: Callable[[], None] = lambda: None) -> None:
         def take(outcome: Any) -> None:

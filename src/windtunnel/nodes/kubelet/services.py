@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, NamedTuple
 
 from windtunnel.client import Change, Client
@@ -24,6 +26,8 @@ from windtunnel.nodes.kubelet.probes.targets import served_at
 
 SERVICE_LABEL: Final = "kubernetes.io/service-name"
 _API: Final = Key("default", "kubernetes")
+_SHOWN: Final = "10.96."
+"""What addresses of services begin with."""
 _PIECE: Final = 64 * 1024
 _CONNECT_SECONDS: Final = 10.0
 _STOP_SECONDS: Final = 5.0
@@ -56,10 +60,23 @@ class ServiceProxy:
         client: Where services and their endpoints are.
         loop: Whose steps follow them.
         api: Where the API server answers.
+        at: The beginning of the addresses at which services are served.
+        memory: The file that keeps ports over a restart: what containers were told of them is kept,
+            too, in a kubelet's record of devices.
     """
 
-    def __init__(self, client: Client, loop: Loop, api: tuple[str, int]) -> None:
+    def __init__(
+        self,
+        client: Client,
+        loop: Loop,
+        api: tuple[str, int],
+        *,
+        at: str = "127.96.",
+        memory: Path | None = None,
+    ) -> None:
         self._client, self._loop, self._api = client, loop, api
+        self._at, self._memory = at, memory
+        self._ports = _recall(memory)
         self._listeners: dict[Spot, _Listener] = {}
         self._slices: dict[Key, Tree] = {}
         self._stops: list[Callable[[], None]] = []
@@ -132,9 +149,9 @@ class ServiceProxy:
     def _wanted(self, key: Key, service: Tree) -> dict[Spot, tuple[str, str]]:
         """Return the host and the port's name of each spot that a service is to have."""
         address = str(dig(service, "spec", "clusterIP") or "None")
-        host = served_at(address)
-        if key == _API or not host.startswith("127."):
+        if key == _API or not address.startswith(_SHOWN):
             return {}
+        host = self._at + address.removeprefix(_SHOWN)
         return {
             Spot(key, int(port["port"])): (host, str(port.get("name") or ""))
             for port in dig(service, "spec", "ports") or ()
@@ -165,16 +182,27 @@ class ServiceProxy:
                 listener.backends = backends(slices, listener.name)
 
     def _listen(self, spot: Spot, host: str, name: str) -> None:
+        place = f"{host}:{spot.port}"
         try:
-            bound = _bind(host, spot.port)
+            bound = _bind(host, (self._ports.get(place, spot.port), spot.port, 0))
         except OSError as error:
             self._loop.report("service proxy", spot.key, error)
             return
         port: int = bound.getsockname()[1]
+        if self._ports.get(place) != port:
+            self._ports[place] = port
+            self._remember()
         listener = self._listeners[spot] = _Listener(host, port, bound, name)
         events = self._events
         if events is not None:
             asyncio.run_coroutine_threadsafe(_serve(listener), events)
+
+    def _remember(self) -> None:
+        if self._memory is not None:
+            try:
+                self._memory.write_text(json.dumps(self._ports))
+            except OSError as error:
+                self._loop.report("service proxy", str(self._memory), error)
 
     def _drop(self, spot: Spot) -> None:
         listener = self._listeners.pop(spot)
@@ -197,9 +225,19 @@ def backends(slices: list[Tree], name: str) -> list[tuple[str, int]]:
     return found
 
 
-def _bind(host: str, port: int) -> socket.socket:
-    """Bind the port, or any where it cannot be had."""
-    for number in (port, 0):
+def _recall(memory: Path | None) -> dict[str, int]:
+    """Return the ports of an earlier start; what cannot be read is forgotten."""
+    if memory is None:
+        return {}
+    try:
+        return {str(place): int(port) for place, port in json.loads(memory.read_text()).items()}
+    except (OSError, ValueError, AttributeError, TypeError):
+        return {}
+
+
+def _bind(host: str, ports: Iterable[int]) -> socket.socket:
+    """Bind the first of the ports that can be had; 0 is any."""
+    for number in ports:
         made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -36,6 +36,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
     """Where containers reach the API server."""
     api_port: int = 6443
     pod_cidr: str = "10.42.0.0/24"
+    services_at: str = "127.96."
+    """The beginning of the addresses at which services (10.96.x.y) are served."""
     max_pods: int = 110
     cpus: int = 0
     """0: as many as the machine has."""
@@ -57,6 +59,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
     backoff_seconds: float = 10.0
     """The first delay of a container that fails again, and of an image that cannot be pulled."""
     max_backoff_seconds: float = 300.0
+    boot_patience_seconds: float = 0.0
+    """How long pods wait after a start for plugins of devices that the node had; 0 as a kubelet."""
 
     @property
     def kubelet_root(self) -> Path:

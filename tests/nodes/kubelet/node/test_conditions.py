@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from windtunnel.nodes.kubelet.node.conditions import node_conditions, same_conditions
+from windtunnel.nodes.kubelet.node.conditions import ISOLATED, node_conditions, same_conditions
 
 
 def test_a_time_changes_only_with_its_status() -> None:
@@ -27,3 +27,17 @@ def test_times_do_not_make_a_difference() -> None:
 
     assert same_conditions(first, node_conditions(first, "2"))
     assert not same_conditions(first, node_conditions(first, "2", "no"))
+
+
+def test_what_a_node_cannot_do_is_a_condition_for_as_long_as_that_is_so() -> None:
+    first = node_conditions([], "1", flaws={ISOLATED: "no namespaces here"})
+
+    assert first[0] == {
+        "type": ISOLATED,
+        "status": "False",
+        "lastHeartbeatTime": "1",
+        "lastTransitionTime": "1",
+        "reason": "ContainersNotIsolated",
+        "message": "no namespaces here",
+    }
+    assert ISOLATED not in {each["type"] for each in node_conditions(first, "2")}

@@ -5,7 +5,7 @@ Source: kubelet v1.36. A time changes only with its status; a heartbeat with eve
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from windtunnel.machinery.tree import Tree
@@ -19,20 +19,33 @@ _GOOD: Final = (
     ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
     ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
 )  # fmt: skip
+ISOLATED: Final = "ContainersIsolated"
+"""False where containers have no namespaces and no roots of their own."""
+REACHABLE: Final = "DevicePluginsReachable"
+"""False where plugins find no socket to register at."""
+FLAWS: Final = {
+    ISOLATED: "ContainersNotIsolated",
+    REACHABLE: "DevicePluginsUnreachable",
+}
+"""Conditions that no kubelet has, shown only where they are false: type -> reason."""
 
 
-def node_conditions(old: Iterable[Tree], now: str, trouble: str = "") -> list[Tree]:
+def node_conditions(
+    old: Iterable[Tree], now: str, trouble: str = "", flaws: Mapping[str, str] | None = None
+) -> list[Tree]:
     """Return the four conditions in their order; conditions of others come first.
 
     Args:
         old: What the node has.
         now: The time.
         trouble: Why the node is not ready; empty where it is.
+        flaws: What the node cannot do: message by type of condition.
     """
     known = {each.get("type"): each for each in old}
-    names = {name for name, *_ in _GOOD}
+    names = {*FLAWS, *(name for name, *_ in _GOOD)}
     made = [each for name, each in known.items() if name not in names]
-    for name, status, reason, message in _GOOD:
+    lacking = [(name, "False", FLAWS[name], why) for name, why in (flaws or {}).items()]
+    for name, status, reason, message in (*lacking, *_GOOD):
         if name == "Ready" and trouble:
             status, reason, message = "False", "KubeletNotReady", trouble
         before = known.get(name)

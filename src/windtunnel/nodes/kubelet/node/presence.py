@@ -20,7 +20,7 @@ from windtunnel.machinery.errors import AlreadyExists, ApiError, NotFound
 from windtunnel.machinery.timestamp import micro_time_text, parse_time, time_text
 from windtunnel.machinery.tree import Key, Tree, dig
 from windtunnel.nodes.kubelet.node import looks
-from windtunnel.nodes.kubelet.node.conditions import node_conditions, same_conditions
+from windtunnel.nodes.kubelet.node.conditions import FLAWS, node_conditions, same_conditions
 from windtunnel.nodes.kubelet.node.machine import Machine
 from windtunnel.nodes.kubelet.settings import Settings
 
@@ -73,6 +73,7 @@ class Presence:
         """The node as the API has it."""
         self.trouble = ""
         """Why the node is not ready."""
+        self._flaws: dict[str, str] = {}
 
     def start(self) -> None:
         """Register the node, and keep it from now on."""
@@ -89,9 +90,10 @@ class Presence:
             )
         self._beat()
 
-    def warn(self, reason: str, message: str) -> None:
-        """Tell of something that is wrong with the node."""
-        self._tell("Warning", reason, message)
+    def admit(self, flaw: str, message: str) -> None:
+        """Tell of something that the node cannot do, by an Event and a condition of this type."""
+        self._flaws[flaw] = message
+        self._tell("Warning", FLAWS[flaw], message)
 
     def stop(self) -> None:
         """Keep it no longer."""
@@ -183,7 +185,9 @@ class Presence:
             ],
             "capacity": {**(old.get("capacity") or {}), **capacity},
             "allocatable": {**(old.get("allocatable") or {}), **allocatable},
-            "conditions": node_conditions(old.get("conditions") or (), now, self.trouble),
+            "conditions": node_conditions(
+                old.get("conditions") or (), now, self.trouble, self._flaws
+            ),
             "daemonEndpoints": {"kubeletEndpoint": {"Port": settings.port}},
             "declaredFeatures": list(looks.FEATURES),
             "images": self._images(),

@@ -59,6 +59,8 @@ class Bundle:
     environment: dict[str, str]
     working_dir: str
     asleep: bool
+    patient: bool
+    """Whether its program may be told several times to end: it is ours, or sleeps."""
 
 
 def identity_of(order: ContainerOrder) -> Identity:
@@ -179,7 +181,14 @@ def make_bundle(
         if (root / argv[0].lstrip("/")).exists() and argv[0].startswith("/"):
             argv = (f"{root}{argv[0]}", *argv[1:])
     identity = identity_of(order)
-    bundle = Bundle(folder, identity, environment, working_dir, asleep)
+    bundle = Bundle(
+        folder,
+        identity,
+        environment,
+        working_dir,
+        asleep,
+        patient=asleep or image.holding is Holding.OURS,
+    )
     write_plan(
         folder,
         tools=tools,

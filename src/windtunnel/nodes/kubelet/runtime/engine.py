@@ -96,8 +96,7 @@ class ContainerEngine:
         self._listeners: list[Callable[[ContainerRecord], None]] = []
         remove_bundle(self._folder)
         self._folder.mkdir(parents=True, exist_ok=True)
-        mark = hashlib.sha256(str(self._folder).encode()).hexdigest()[:8]
-        self._groups = memory.Groups(f"windtunnel-{mark}")
+        self._groups = memory.Groups(_mark(self._folder))
         why = self._try() if isolate else "plain processes were asked for"
         self.isolation = Isolation.NONE if why else Isolation.NAMESPACES
         self.isolation_message = (
@@ -215,8 +214,8 @@ class ContainerEngine:
         if found is None or found[0].record.state is ContainerState.CREATED:
             return
         container, bundle = found
-        # A first process loses what comes before its trap is set, and a stand-in is to end.
-        tries = max(1, round(grace_seconds)) if bundle.asleep else 1
+        # A first process loses what comes before its trap is set, and ours is to end all the same.
+        tries = max(1, round(grace_seconds)) if bundle.patient else 1
         for _ in range(tries if grace_seconds > 0 else 0):
             self._keeper.do(lambda: container.signal(signal.SIGTERM))
             if container.exited.wait(grace_seconds / tries):
@@ -471,6 +470,18 @@ class ContainerEngine:
                 container.too_big = True
                 container.signal(signal.SIGKILL)
         return bool(limited)
+
+
+def clear_away(folder: Path) -> None:
+    """Remove what a runtime that was killed has left: its folder and its control groups."""
+    groups = memory.Groups(_mark(folder.absolute()))
+    groups.sweep()
+    if folder.exists():
+        remove_bundle(folder)
+
+
+def _mark(folder: Path) -> str:
+    return f"windtunnel-{hashlib.sha256(str(folder).encode()).hexdigest()[:8]}"
 
 
 def _cri(state: ContainerState) -> str:

@@ -112,6 +112,10 @@ class Groups:
         for group in self._made:
             group.remove()
 
+    def sweep(self) -> None:
+        """Remove groups of this name that an earlier runtime has left."""
+        self._find_home()
+
     def _find_home(self) -> tuple[Path, bool] | None:
         try:
             lines = self._cgroups.read_text()
