@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -59,13 +60,13 @@ def peak_mib(pid: int) -> float:
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
-def wait_until(met: Callable[[], bool], patience: float) -> float | None:
+def wait_until(met: Callable[[], bool], patience: float, pause: float = 0.1) -> float | None:
     """Return when something was so, in wall time; None where patience ended before."""
     end = time.time() + patience
     while not met():
         if time.time() > end:
             return None
-        time.sleep(0.1)
+        time.sleep(pause)
     return time.time()
 
 
@@ -119,9 +120,9 @@ class Fill:
             lambda: take_ledger(self._client.list("nodes"), ()).allocatable_total >= gpus, 60
         )
         if found is not None and self._chosen.operated:
-            found = wait_until(lambda: self._metrics().count("DCGM_FI_DEV_GPU_UTIL{") >= gpus, 60)
+            found = wait_until(lambda: self._metrics().count("GPU_UTIL{") >= gpus, 180, 1.0)
         if found is None:
-            print("the nodes did not get their GPUs within 60 s, or nobody told of them")
+            print("the nodes did not get their GPUs within 180 s, or nobody told of them")
             return False
         print(f"{self._chosen.nodes} nodes stand after {found - began:.1f} s")
         # What else there is to say at the start is said, too: labels follow after some seconds.
@@ -216,7 +217,7 @@ class Fill:
         placed = {pod["metadata"]["name"]: pod["spec"].get("nodeName", "") for pod in pods}
         found: Checks = {}
         for who, look in (("documents", self._documents), ("exporter", self._exported)):
-            moment = wait_until(lambda look=look: look() == placed, self._chosen.patience)  # type: ignore[misc]
+            moment = wait_until(partial(_equal, look, placed), self._chosen.patience, 0.5)
             right = look().items() & placed.items()
             when = "never" if moment is None else f"after {moment - first:.1f} s"
             said = f"{len(right)} of {len(placed)} pods on their node, {when}"
@@ -239,6 +240,10 @@ class Fill:
     def _metrics(self) -> str:
         status, body = self._client.ask("GET", METRICS)
         return body.decode() if status == 200 else ""
+
+
+def _equal(look: Callable[[], dict[str, str]], wanted: dict[str, str]) -> bool:
+    return look() == wanted
 
 
 def _spent(before: dict[str, float], after: dict[str, float]) -> str:
