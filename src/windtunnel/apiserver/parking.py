@@ -18,7 +18,7 @@ from windtunnel.machinery.tree import Key
 StartAsk = Callable[[Ask, Callable[[Reply], None]], None]
 """Makes a call outside and tells when the reply is there."""
 
-Place = tuple[str, str, Key, str]
+WriteKey = tuple[str, str, Key, str]
 """Verb, resource, key and subresource of a write: what makes it the same write again."""
 
 _Result = TypeVar("_Result")
@@ -29,16 +29,16 @@ class Parking:
     """The writes of one client that wait for replies."""
 
     def __init__(self, start: StartAsk | None) -> None:
-        """Make an empty place; without ``start`` nothing can be asked, and asks fail."""
+        """Make it empty; without ``start`` nothing can be asked, and asks fail."""
         self._start = start
-        self._left: dict[Place, Request] = {}
+        self._left: dict[WriteKey, Request] = {}
 
-    def request(self, place: Place) -> Request:
+    def request(self, write_key: WriteKey) -> Request:
         """Return the request that this write goes on with: the one it left, or a fresh one."""
-        left = self._left.pop(place, None) if self._left else None
-        return left or Request(place[0], "", trusted=True)
+        left = self._left.pop(write_key, None) if self._left else None
+        return left or Request(write_key[0], "", trusted=True)
 
-    def run(self, place: Place, request: Request, write: Callable[[], _Result]) -> _Result:
+    def run(self, write_key: WriteKey, request: Request, write: Callable[[], _Result]) -> _Result:
         """Return what a write returns.
 
         Raises:
@@ -51,8 +51,8 @@ class Parking:
             ask = wanted.ask
         if self._start is None:
             request.answers[ask.key] = _NOBODY_ASKS
-            return self.run(place, request, write)
-        self._left[place] = request
+            return self.run(write_key, request, write)
+        self._left[write_key] = request
         waiting: list[Callable[[], None]] = []
 
         def done(reply: Reply) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-Step = Callable[[], None]
+Undo = Callable[[], None]
 
 
 class Level(NamedTuple):
@@ -24,7 +24,7 @@ class Trials:
     """The trials under way, one inside the other."""
 
     def __init__(self) -> None:
-        self.steps: list[Step] | None = None
+        self.steps: list[Undo] | None = None
         """What takes everything back, in the order in which it was done; None: no trial."""
         self.nodes_kept = False
         """Whether the innermost trial can bring back the nodes that it found."""

@@ -24,7 +24,7 @@ VALID: Final = timedelta(days=3650)
 RENEW_BEFORE: Final = timedelta(days=30)
 _CLOCK_SKEW: Final = timedelta(hours=1)
 
-Key = ec.EllipticCurvePrivateKey
+PrivateKey = ec.EllipticCurvePrivateKey
 
 
 def key_of(certificate: Path) -> Path:
@@ -35,7 +35,7 @@ def key_of(certificate: Path) -> Path:
 class Authority:
     """Who signs the certificates of one cluster."""
 
-    def __init__(self, certificate: x509.Certificate, key: Key) -> None:
+    def __init__(self, certificate: x509.Certificate, key: PrivateKey) -> None:
         self.certificate, self.key = certificate, key
 
     @classmethod
@@ -128,12 +128,12 @@ def public_half(path: Path) -> object:
         return None
 
 
-def new_key() -> Key:
+def new_key() -> PrivateKey:
     """Make a key."""
     return ec.generate_private_key(ec.SECP256R1())
 
 
-def key_pem(key: Key) -> bytes:
+def key_pem(key: PrivateKey) -> bytes:
     """Return a key as it is kept."""
     return key.private_bytes(
         serialization.Encoding.PEM,
@@ -143,7 +143,7 @@ def key_pem(key: Key) -> bytes:
 
 
 def _draft(
-    subject: x509.Name, issuer: x509.Name, key: Key, now: datetime
+    subject: x509.Name, issuer: x509.Name, key: PrivateKey, now: datetime
 ) -> x509.CertificateBuilder:
     return (
         x509.CertificateBuilder()

@@ -44,7 +44,7 @@ _REQUEST_SECONDS: Final = 60.0
 _NAMED: Final = re.compile(r"\$\{(\w+)\}")
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True):
+class RecordedRequest(msgspec.Struct, frozen=True, kw_only=True):
     """One request, or the wish that history be forgotten."""
 
     method: str = "GET"
@@ -74,9 +74,9 @@ class Case(msgspec.Struct, frozen=True):
 
     id: str
     kind: str
-    request: Step
+    request: RecordedRequest
     response: dict[str, Any]
-    setup: list[Step] = []
+    setup: list[RecordedRequest] = []
     compare: Comparison = Comparison()
 
 
@@ -149,7 +149,7 @@ class ApiReplay:
         masks = Masks(captured, asked, keep_managers=case.compare.managed_fields)
         return _shown(answered, case.compare, masks)
 
-    def _send(self, step: Step, captured: dict[str, Any]) -> Answered:
+    def _send(self, step: RecordedRequest, captured: dict[str, Any]) -> Answered:
         body = _body(step, captured)
         headers = _headers(step, captured, has_body=body is not None)
         path = _filled(step.path, captured)
@@ -169,7 +169,7 @@ class ApiReplay:
         return Answered(answer.status, answer.getheaders(), content, sent)
 
 
-def _body(step: Step, captured: dict[str, Any]) -> bytes | None:
+def _body(step: RecordedRequest, captured: dict[str, Any]) -> bytes | None:
     if step.gen is not None:
         text = json.dumps(step.gen["body"]).replace("@PAD@", "x" * step.gen["pad"])
     elif step.text is not None:
@@ -182,7 +182,7 @@ def _body(step: Step, captured: dict[str, Any]) -> bytes | None:
     return _filled(text, captured).encode()
 
 
-def _headers(step: Step, captured: dict[str, Any], *, has_body: bool) -> dict[str, str]:
+def _headers(step: RecordedRequest, captured: dict[str, Any], *, has_body: bool) -> dict[str, str]:
     headers = {"accept": "application/json", "user-agent": "golden/1.0"}
     if has_body:
         headers["content-type"] = "application/json"

@@ -21,7 +21,7 @@ from windtunnel.scheduler.budgets import Budget, violating
 from windtunnel.scheduler.profile import Profile
 
 _Result = TypeVar("_Result")
-Course = Generator[None, None, _Result]
+Pieces = Generator[None, None, _Result]
 """Something that is done in pieces and ends with a result."""
 
 _NO_VICTIMS: Final = Refusal(
@@ -65,7 +65,7 @@ class Preemption:
 
 def after_failure(
     cycle: Cycle, profile: Profile, pod: PodView, decision: Decision, budgets: Sequence[Budget]
-) -> Course[Preemption | None]:
+) -> Pieces[Preemption | None]:
     """Ask everything that may help after a failed search, in the profile's order."""
     words = []
     result = Preemption(Code.UNSCHEDULABLE, "", None)
@@ -107,7 +107,7 @@ def preempt(
     pod: PodView,
     decision: Decision,
     budgets: Sequence[Budget],
-) -> Course[Preemption]:
+) -> Pieces[Preemption]:
     """Look for the node where making room hurts least."""
     ineligible = _ineligible(cycle, pod, decision)
     if ineligible:
@@ -153,7 +153,7 @@ def preempt(
 
 def try_node(
     cycle: Cycle, pod: PodView, judgement: Judgement, node: str, budgets: Sequence[Budget]
-) -> Course[Candidate | Refusal]:
+) -> Pieces[Candidate | Refusal]:
     """Take all less important pods away, then give back whoever may stay."""
     fleet = cycle.fleet
     row = fleet.row_of[node]

@@ -53,7 +53,7 @@ class Written:
     """The write took away the last finalizer, and the object with it."""
 
 
-Change = Callable[[Tree], Tree]
+Edit = Callable[[Tree], Tree]
 """Makes the wanted object from the present one, which it may consume."""
 
 
@@ -185,7 +185,7 @@ class Writing:
     def update(
         self,
         call: Call,
-        change: Change,
+        change: Edit,
         *,
         options: Tree,
         subresource: str = "",

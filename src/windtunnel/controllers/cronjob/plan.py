@@ -30,7 +30,7 @@ _RUNNING: Final = (
     "Not starting job because prior execution is running and concurrency policy is Forbid"
 )
 
-Note = tuple[str, str, str]
+Remark = tuple[str, str, str]
 """(type, reason, message) of an event."""
 
 
@@ -42,7 +42,7 @@ class Plan:
     """The time to start a Job for."""
     replace: tuple[JobReference, ...] = ()
     """Jobs that are deleted before."""
-    events: list[Note] = field(default_factory=list)
+    events: list[Remark] = field(default_factory=list)
     again_at: float | None = None
     """When the next time is due, provided that what is to be started is."""
 

@@ -24,11 +24,11 @@ _QUERY: Final = (
     '(rate(revision_app_request_count[1m]) + on(pod) group_left(uid) kube_pod_info{{uid="{uid}"}})'
 )
 
-Ask = Callable[[str], int]
+LoadOf = Callable[[str], int]
 """From a pod's uid to its load; OSError where nobody answers, ValueError for nonsense."""
 
 
-def asker(url: str) -> Ask:
+def asker(url: str) -> LoadOf:
     """Return what asks the Prometheus at ``url``."""
 
     def ask(uid: str) -> int:
@@ -62,7 +62,7 @@ class Demand:
 
     name: Final = "demand"
 
-    def __init__(self, loop: Loop, ask: Ask, changed: Callable[[], None]) -> None:
+    def __init__(self, loop: Loop, ask: LoadOf, changed: Callable[[], None]) -> None:
         self._loop, self._ask, self._changed = loop, ask, changed
         self._known: dict[str, int] = {}
         self._asking = False
