@@ -11,8 +11,8 @@ from windtunnel.nodes.kubelet.boot import must_wait
 GPU = "nvidia.com/gpu"
 
 
-def pod(limits: dict[str, str], **metadata: Any) -> dict[str, Any]:
-    return {"metadata": metadata, "spec": {"containers": [{"resources": {"limits": limits}}]}}
+def pod(limits: dict[str, str]) -> dict[str, Any]:
+    return {"spec": {"containers": [{"resources": {"limits": limits}}]}}
 
 
 CASES: dict[str, tuple[dict[str, Any], dict[str, int], dict[str, int], bool]] = {
@@ -21,7 +21,6 @@ CASES: dict[str, tuple[dict[str, Any], dict[str, int], dict[str, int], bool]] = 
     "enough of them": (pod({GPU: "2"}), {GPU: 2}, {GPU: 2}, False),
     "no device at all": (pod({"cpu": "1"}), {GPU: 2}, {}, False),
     "a resource that no plugin had": (pod({"example.com/x": "1"}), {GPU: 2}, {}, False),
-    "a pod that is to go": (pod({GPU: "1"}, deletionTimestamp="now"), {GPU: 0}, {}, False),
 }
 
 

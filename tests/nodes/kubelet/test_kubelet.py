@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from tests.nodes.kubelet.bench import NODE, Bench
 
-from windtunnel.machinery.tree import Tree
+from windtunnel.machinery.tree import Key, Tree
 
 
 def test_pods_of_other_nodes_are_left_alone(bench: Bench) -> None:
@@ -103,3 +103,17 @@ def test_a_pod_that_waits_for_devices_can_be_deleted(booting: Bench) -> None:
     booting.run(1)
 
     assert booting.kubelet.pods() == []
+
+
+def test_a_pod_that_was_being_deleted_when_the_node_died_goes(bench: Bench) -> None:
+    bench.pod("p", WANTS)
+    bench.run(1)
+    bench.kubelet.stop()
+    bench.runtime.close()
+    bench.world.client.delete("pods", Key("default", "p"))
+    bench.devices.refused["p"] = ("UnexpectedAdmissionError", "no devices")
+
+    bench.restart()
+    bench.run(2)
+
+    assert bench.world.client.get("pods", Key("default", "p")) is None

@@ -20,8 +20,6 @@ def must_wait(pod: Tree, known: Mapping[str, int], usable: Mapping[str, int]) ->
         known: The devices that there are or were, by resource.
         usable: Those that can be given or are.
     """
-    if pod["metadata"].get("deletionTimestamp"):
-        return False
     for field in ("initContainers", "containers"):
         for container in dig(pod, "spec", field) or ():
             limits = dig(container, "resources", "limits") or {}

@@ -30,7 +30,7 @@ from windtunnel.nodes.kubelet.node.presence import Presence
 from windtunnel.nodes.kubelet.outside import Outside
 from windtunnel.nodes.kubelet.pods.delays import Delays
 from windtunnel.nodes.kubelet.pods.files import PodFiles
-from windtunnel.nodes.kubelet.pods.spec import TERMINAL, pod_key, uid_of
+from windtunnel.nodes.kubelet.pods.spec import TERMINAL, deleting, pod_key, uid_of
 from windtunnel.nodes.kubelet.pods.worker import PodWorker
 from windtunnel.nodes.kubelet.probes.prober import Prober
 from windtunnel.nodes.kubelet.runtime.protocol import (
@@ -303,9 +303,9 @@ class Kubelet:
         self._loop.call_soon(lambda: step(pod) if self._running else None)
 
     def _admit(self, pod: Tree) -> None:
-        """Ask whether a pod may run here; one that has ended is only put in order."""
+        """Ask whether a pod may run here; one that has ended, or is to, is only put in order."""
         uid = uid_of(pod)
-        if dig(pod, "status", "phase") in TERMINAL:
+        if dig(pod, "status", "phase") in TERMINAL or deleting(pod):
             self._employ(pod)
             return
         if self._loop.clock.now() < self._booted_at:
