@@ -386,6 +386,21 @@ def test_a_kubelet_that_starts_again_knows_who_holds_what(node: Node) -> None:
     assert node.allocations() == [["GPU-0"], ["GPU-1"]]
 
 
+def test_a_plugin_that_does_not_come_back_is_named(
+    node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windtunnel.nodes.kubelet.devices.devices._RETURN_SECONDS", 0.1)
+    told: list[str] = []
+    node.loop.report = lambda part, what, error: told.append(f"{part} {what}: {error}")
+    node.join(1)
+    node.restart()
+
+    node.until(lambda: bool(told))
+
+    words = f"no plugin has registered {GPU} again: the node offers 0 of it"
+    assert told == [f"devices {GPU}: {words}"]
+
+
 def test_the_checkpoint_is_written_as_the_real_one(node: Node) -> None:
     node.join(1)
     node.admit(pod("a", 1))

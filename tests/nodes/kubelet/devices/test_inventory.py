@@ -84,3 +84,11 @@ def test_health_that_changed_and_devices_that_are_new_are_told_not_those_that_va
 
     assert inventory.take_list(R, listed("Healthy", "Unhealthy")) == {"d1"}
     assert inventory.take_list(R, listed("Healthy", "Unhealthy", "Healthy")) == {"d2"}
+
+
+def test_a_resource_is_missing_until_its_plugin_comes_back() -> None:
+    inventory = Inventory()
+    inventory.restore([R, "a/b"], 0.0)
+    inventory.connected("a/b")
+
+    assert inventory.missing() == [R]

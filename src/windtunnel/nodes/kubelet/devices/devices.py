@@ -22,7 +22,8 @@ from typing import Final, TypeVar
 
 import grpc
 
-from windtunnel.kernel import Loop
+from windtunnel.errors import WindtunnelError
+from windtunnel.kernel import Loop, Ticket
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.nodes.kubelet.devices import pod_resources
 from windtunnel.nodes.kubelet.devices.admission import (
@@ -47,8 +48,14 @@ from windtunnel.wire import deviceplugin_pb2_grpc as services
 R = TypeVar("R")
 
 _SOCKET: Final = "kubelet.sock"
+_RETURN_SECONDS: Final = 10.0
+"""How long plugins may take to come back before that they did not is told."""
 _ANSWER_SECONDS: Final = 10.0
 """How long a monitoring agent's request waits for the loop."""
+
+
+class NoPlugin(WindtunnelError):
+    """A resource was offered before the kubelet started anew, and is not any more."""
 
 
 class Devices:
@@ -92,6 +99,7 @@ class Devices:
         self._listeners: list[Callable[[frozenset[str]], None]] = []
         self._servers: list[grpc.Server] = []
         self._running = False
+        self._missing: Ticket | None = None
         self.trouble = ""
         """Why plugins or agents find no socket here; "" where they do."""
 
@@ -127,10 +135,13 @@ class Devices:
         except (OSError, SocketRefused) as error:
             self.trouble = str(error)
             self._loop.report("devices", str(self._folder), error)
+        self._missing = self._loop.call_after(_RETURN_SECONDS, self._tell_missing)
 
     def stop(self) -> None:
         """Hang up on everyone; what is known stays in the checkpoint."""
         self._running = False
+        if self._missing is not None:
+            self._missing.cancel()
         for endpoint in self._known.endpoints.values():
             if endpoint.link is not None:
                 endpoint.link.close()
@@ -139,6 +150,11 @@ class Devices:
         self._servers.clear()
         self._known.endpoints.clear()
         self._line.clear()
+
+    def _tell_missing(self) -> None:
+        for resource in self._known.inventory.missing():
+            words = f"no plugin has registered {resource} again: the node offers 0 of it"
+            self._loop.report("devices", resource, NoPlugin(words))
 
     def listen(self, deliver: Callable[[frozenset[str]], None]) -> None:
         """Have told when figures change, and the pods in which a device's health has changed."""

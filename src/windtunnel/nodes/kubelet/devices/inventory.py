@@ -68,6 +68,14 @@ class Inventory:
         for resource in resources:
             self._stocks[resource] = _Stock(known=True, restored=True, stopped_at=now)
 
+    def missing(self) -> list[str]:
+        """Return the resources that are known from a checkpoint, and of no plugin since."""
+        return sorted(
+            resource
+            for resource, stock in self._stocks.items()
+            if stock.restored and stock.stopped_at is not None
+        )
+
     def connected(self, resource: str) -> None:
         """Take it that a plugin stands behind the resource; its devices come with its list."""
         self._stocks.setdefault(resource, _Stock()).stopped_at = None
