@@ -19,6 +19,10 @@ def install(world: World) -> None:
     part.stop()
 
 
+def ready(status: str) -> dict[str, Any]:
+    return {"conditions": [{"type": "Ready", "status": status}]}
+
+
 def test_every_object_of_the_chart_is_there_and_is_owned_by_helm() -> None:
     world = World()
     install(world)
@@ -65,14 +69,19 @@ def test_what_runs_in_pods_waits_for_its_node_but_not_for_ever() -> None:
     assert world.client.get("serviceaccounts", key) is not None
     assert world.client.get("deployments.apps", key) is None
 
-    world.client.create("nodes", {"metadata": {"name": "node-0"}})
+    world.client.create("nodes", {"metadata": {"name": "node-0"}, "status": ready("False")})
+    world.run(1)
+    assert world.client.get("deployments.apps", key) is None
+
+    status = {"status": ready("True")}
+    world.client.patch("nodes", Key("", "node-0"), status, subresource="status")
     world.run(1)
     assert world.client.get("deployments.apps", key) is not None
     part.stop()
 
     later = World()
     Installation(later.client, later.loop, "node-0").start()
-    later.run(10)
+    later.run(20)
     assert later.client.get("deployments.apps", key) is not None
 
 

@@ -3,7 +3,8 @@
 One object a step, so that a cluster answers while its operator comes. What is there already is
 left alone: a release of helm's own, and a namespace that says the operator was installed before,
 so that who uninstalls it is not given it again. What runs in pods waits a while for the node that
-is to run them: a scheduler that has no node yet looks at them again only after a second or two.
+is to run them: a scheduler without any node looks at them again only after a second or two, and one
+with a thousand that are not ready yet looks again whenever one of them is.
 
 Source: Helm 4: server-side apply as manager ``helm``, the marks on each object, and the Secret of
 type ``helm.sh/release.v1`` that holds the release.
@@ -29,14 +30,21 @@ from windtunnel.machinery.tree import Key, Tree, decode, dig, encode
 DONE: Final = "windtunnel.dev/operator-installed"
 """The annotation of the namespace that says the operator has been installed once."""
 _SECRET: Final = f"sh.helm.release.v1.{RELEASE}.v1"
+_NOT_READY: Final = "node.kubernetes.io/not-ready"
 _WORKLOADS: Final = frozenset({"daemonsets.apps", "deployments.apps"})
 _RETRY_SECONDS: Final = 1.0
 _LOOK_SECONDS: Final = 0.03
-_PATIENCE_SECONDS: Final = 5.0
+_PATIENCE_SECONDS: Final = 15.0
 """How long the node is waited for."""
 
 _Step = Callable[[], float]
 """Does one thing and returns 0, or returns after how many seconds it is to be called again."""
+
+
+def _takes_pods(node: Tree | None) -> bool:
+    """Say whether a node is there, and nobody says any more that it is not ready."""
+    taints = dig(node, "spec", "taints") or []
+    return node is not None and not any(taint["key"] == _NOT_READY for taint in taints)
 
 
 class Rendered(msgspec.Struct, frozen=True):
@@ -157,9 +165,9 @@ class Installation:
         return 0
 
     def _await_node(self) -> float:
-        late = not self._node or self._loop.clock.now() >= self._until
-        there = late or self._client.get("nodes", Key("", self._node)) is not None
-        return 0 if there else _LOOK_SECONDS
+        if not self._node or self._loop.clock.now() >= self._until:
+            return 0
+        return 0 if _takes_pods(self._client.get("nodes", Key("", self._node))) else _LOOK_SECONDS
 
     def _applying(self, resource: str, tree: Tree) -> _Step:
         def apply() -> float:
