@@ -36,7 +36,8 @@ PACKAGES: Final = (
 """What agents import beside the standard library."""
 
 _LEFT_OUT: Final = (
-    "__pycache__", "config-*", "dist-packages", "ensurepip", "idlelib", "lib2to3", "pydoc_data",
+    "__pycache__",
+    "_tkinter*", "config-*", "dist-packages", "ensurepip", "idlelib", "lib2to3", "pydoc_data",
     "site-packages", "test", "tests", "tkinter", "turtledemo",
 )  # fmt: skip
 """Parts of the standard library that no agent needs, and packages of somebody else."""
@@ -63,6 +64,7 @@ def make(root: Path, busybox: str) -> None:
     shutil.copytree(_own_package(), home / "windtunnel", ignore=ignored)
     _programs(root)
     _libraries(root)
+    _strip(root)
     # Agents have a tenth of a processor: nothing may be left to compile when they start.
     mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
     for folder in (root / "usr/local/lib", home):
@@ -131,6 +133,14 @@ def _libraries(root: Path) -> None:
             shutil.copy(library, target)
     if Path("/etc/ld.so.cache").exists():
         shutil.copy("/etc/ld.so.cache", root / "etc/ld.so.cache")
+
+
+def _strip(root: Path) -> None:
+    """Take out what is for debuggers only, where the machine has the tool: it is a third."""
+    if shutil.which("strip"):
+        for file in root.rglob("*.so*"):
+            # Whatever cannot be stripped is left as it is.
+            subprocess.run(["strip", "--strip-unneeded", file], capture_output=True, check=False)
 
 
 def _linked(files: Iterable[Path]) -> set[str]:

@@ -41,9 +41,8 @@ COMPONENTS = {
     "topologyServer": "topology-server",
     "statusExporter": "status-exporter",
     "kwokGpuDevicePlugin": "kwok-gpu-device-plugin",
-    "migFaker": "mig-faker",
 }
-"""Sections of the values, and the agent that the image of each starts."""
+"""Sections of the values, and the agent that the image of each starts; of what runs in the lab."""
 PATIENCE = 180
 ALL_PARTS = (
     "draPlugin.enabled", "kwokDraPlugin.enabled", "computeDomainDraPlugin.enabled",
