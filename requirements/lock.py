@@ -34,7 +34,8 @@ def main() -> int:
     """Write both files."""
     for name, extra in FILES.items():
         command = [
-            sys.executable, "-m", "uv", "pip", "compile", "pyproject.toml", "requirements/build.in", *extra,
+            sys.executable, "-m", "uv", "pip", "compile",
+            "pyproject.toml", "requirements/build.in", *extra,
             "--universal", "--generate-hashes", "--python-version", "3.11",
             "--no-header", "--no-emit-index-url", "--no-emit-find-links", "--no-annotate",
             "--quiet",

@@ -154,7 +154,7 @@ def test_the_lock_of_another_process_counts_and_ends_with_it(tmp_path: Path) -> 
 
 
 def test_a_missing_folder_is_one_sentence(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="cannot use .*: No such file"):
+    with pytest.raises(DataError, match=r"cannot use .*: No such file"):
         SqliteBackend(tmp_path / "nowhere" / "state.db")
 
 
