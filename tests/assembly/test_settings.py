@@ -75,3 +75,13 @@ WRONG_FLAGS = {
 def test_a_flag_is_refused_for(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         read_flags(with_flags(text), "controllers", Flags, frozenset({"name"}))
+
+
+def test_admission_plugins_are_known_or_refused_by_name(tmp_path: Path) -> None:
+    def settings(*names: str) -> Settings:
+        plugins = frozenset(names)
+        return Settings(name="c", kubeconfig=tmp_path / "k", admission_plugins=plugins)
+
+    settings("ExtendedResourceToleration", "NamespaceLifecycle")
+    with pytest.raises(UsageError, match="admission plugin AlwaysDeny cannot be switched on"):
+        settings("AlwaysDeny")

@@ -284,6 +284,15 @@ def test_damage_is_said_of(up: Up, damage: Callable[[Path], None], said: str) ->
     one_sentence(home.run("up", "--detach"), 4, said)
 
 
+def test_a_database_that_lost_its_journal_is_no_beginning(up: Up) -> None:
+    home = up()
+    os.kill(home.process().pid, signal.SIGKILL)
+    data = home.folder().default_data
+    (data / "windtunnel.db-wal").unlink()
+
+    one_sentence(home.run("up", "--detach"), 4, "is damaged: the cluster's objects are gone")
+
+
 def test_a_folder_that_is_no_clusters_is_left_alone(home: Home) -> None:
     photos = home.path / "state" / "photos"
     photos.mkdir()

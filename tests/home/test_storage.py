@@ -42,7 +42,7 @@ def test_what_has_begun_is_opened_again(tmp_path: Path) -> None:
     begun(tmp_path)
 
     storage = open_storage(tmp_path)
-    storage.check(revision=7)
+    storage.check()
     storage.release()
 
 
@@ -68,7 +68,7 @@ def test_a_database_that_remembers_nothing_is_damage(tmp_path: Path) -> None:
 
     storage = open_storage(tmp_path)
     with pytest.raises(DataError, match="is damaged: the cluster's objects are gone"):
-        storage.check(revision=0)
+        storage.check(empty=True)
     storage.release()
 
 
@@ -76,7 +76,7 @@ def test_before_the_first_commit_an_empty_database_is_a_beginning(tmp_path: Path
     open_storage(tmp_path).release()
 
     storage = open_storage(tmp_path)
-    storage.check(revision=0)
+    storage.check(empty=True)
     storage.release()
 
 

@@ -42,6 +42,28 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         profile(pluginConfig=[{"name": "InterPodAffinity", "args": {"hardPodAffinityWeight": -1}}]),
         "arguments of InterPodAffinity",
     ),
+    "no workers": ({"parallelism": 0}, "parallelism must be at least 1, not 0"),
+    "a plugin twice at one point": (
+        profile(plugins={"score": {"enabled": [{"name": "ImageLocality"}] * 2}}), "enabled twice",
+    ),
+    "a negative weight": (
+        profile(plugins={"score": {"enabled": [{"name": "ImageLocality", "weight": -1}]}}),
+        "weight of ImageLocality must be at least 0",
+    ),
+    "a weight of a resource beyond all": (
+        profile(pluginConfig=[{
+            "name": "NodeResourcesFit",
+            "args": {"scoringStrategy": {"resources": [{"name": "cpu", "weight": 900}]}},
+        }]),
+        "weight of cpu must be 1 to 100",
+    ),
+    "a default constraint that says nothing": (
+        profile(pluginConfig=[{
+            "name": "PodTopologySpread",
+            "args": {"defaultingType": "List", "defaultConstraints": [{"maxSkew": 0}]},
+        }]),
+        "maxSkew of a default constraint",
+    ),
     "no binding": (
         profile(plugins={"multiPoint": {"disabled": [{"name": "DefaultBinder"}]}}), "bind plugin",
     ),

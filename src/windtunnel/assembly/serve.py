@@ -78,7 +78,7 @@ def serve(settings: Settings, ready: Ready, *, echo: bool = False) -> signal.Sig
         store = Store(_backend(storage), clock)
         held.callback(store.close)
         if storage is not None:
-            storage.check(store.revision)
+            storage.check(empty=store.empty)
         events = uvloop.new_event_loop()
         held.callback(events.close)
         sys.setswitchinterval(_COMMITTER_TURN_SECONDS)

@@ -21,6 +21,15 @@ PARTS: Final = ("scheduler", "controllers", "nodes", "kubelet")
 
 ADMISSION_PLUGINS: Final = frozenset({"ExtendedResourceToleration"})
 """What ``admission_plugins`` may switch on; off by default in the real server, too."""
+_ON_BY_DEFAULT: Final = frozenset(
+    {
+        "DefaultStorageClass", "DefaultTolerationSeconds", "LimitRanger",
+        "MutatingAdmissionWebhook", "NamespaceLifecycle", "PodSecurity", "Priority",
+        "ResourceQuota", "RuntimeClass", "ServiceAccount", "StorageObjectInUseProtection",
+        "TaintNodesByCondition", "ValidatingAdmissionWebhook",
+    }
+)  # fmt: skip
+"""What the real server has on by default, and we too; naming it changes nothing."""
 
 PREFERRED_PORT: Final = 6443
 """Taken when it is free and no port was asked for; source: kubeadm's default."""
@@ -80,7 +89,7 @@ class Settings:
         strangers = sorted(self.without - set(PARTS))
         if strangers:
             raise UsageError(f"there is no part {strangers[0]}; --without knows {', '.join(PARTS)}")
-        unknown = sorted(self.admission_plugins - ADMISSION_PLUGINS)
+        unknown = sorted(self.admission_plugins - ADMISSION_PLUGINS - _ON_BY_DEFAULT)
         if unknown:
             raise UsageError(
                 f"admission plugin {unknown[0]} cannot be switched on; "

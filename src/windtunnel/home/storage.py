@@ -28,11 +28,11 @@ class Storage:
         self.path, self.database = path, path / DATABASE
         self._lock, self._begun = lock, begun
 
-    def check(self, revision: int | None = None) -> None:
+    def check(self, *, empty: bool = False) -> None:
         """See that what was once committed is still there.
 
         Args:
-            revision: Up to where the database remembers; None: it is not yet open.
+            empty: Whether the database has been opened and holds nothing.
 
         Raises:
             DataError: it has lost everything.
@@ -43,7 +43,7 @@ class Storage:
             gone = self.database.stat().st_size == 0
         except FileNotFoundError:
             gone = True
-        if gone or revision == 0:
+        if gone or empty:
             raise DataError(
                 f"{self.database} is damaged: the cluster's objects are gone from it; put it back, "
                 "with its -wal file if there was one, or choose another --data-dir"

@@ -31,6 +31,10 @@ class ResourceSpec(Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     weight: int = 1
 
+    def __post_init__(self) -> None:
+        if not 1 <= self.weight <= 100:
+            raise ValueError(f"weight of {self.name} must be 1 to 100")
+
 
 class UtilizationPoint(Struct, frozen=True, forbid_unknown_fields=True):
     """One point of a broken line: per cent in use, score 0 to 10."""
@@ -100,6 +104,23 @@ class PodTopologySpreadArgs(Arguments, frozen=True, kw_only=True, rename="camel"
     def __post_init__(self) -> None:
         if self.defaulting_type == "System" and self.default_constraints:
             raise ValueError("defaultConstraints need defaultingType List")
+        seen = set()
+        for constraint in self.default_constraints:
+            skew, key = constraint.get("maxSkew"), constraint.get("topologyKey")
+            otherwise = constraint.get("whenUnsatisfiable")
+            if not isinstance(skew, int) or skew < 1:
+                raise ValueError("maxSkew of a default constraint must be greater than 0")
+            if not key:
+                raise ValueError("a default constraint needs a topologyKey")
+            if otherwise not in ("DoNotSchedule", "ScheduleAnyway"):
+                raise ValueError(
+                    "whenUnsatisfiable of a default constraint is DoNotSchedule or ScheduleAnyway"
+                )
+            if constraint.get("labelSelector"):
+                raise ValueError("a default constraint has no selector: each pod's own is used")
+            if (key, otherwise) in seen:
+                raise ValueError(f"two default constraints say {otherwise} for {key}")
+            seen.add((key, otherwise))
 
 
 class InterPodAffinityArgs(Arguments, frozen=True, kw_only=True, rename="camel"):

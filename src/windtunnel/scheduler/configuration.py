@@ -91,6 +91,8 @@ def read_configuration(tree: Tree | None = None) -> Configuration:
     if file.extenders:
         raise UsageError("scheduler configuration: extenders are not supported")
     _in_range("percentageOfNodesToScore", file.percentage_of_nodes_to_score or 0, 0, 100)
+    if file.parallelism is not None:
+        _in_range("parallelism", file.parallelism, 1, None)
     _in_range("podInitialBackoffSeconds", file.pod_initial_backoff_seconds, 1, None)
     _in_range(
         "podMaxBackoffSeconds", file.pod_max_backoff_seconds, file.pod_initial_backoff_seconds, None
@@ -112,6 +114,12 @@ def _profile(profile: _Profile, percentage: int) -> Profile:
     for point, plugins in (profile.plugins or {}).items():
         if point not in POINTS and point != "multiPoint":
             raise UsageError(f"profile {name}: there is no extension point {point}")
+        enabled = [one.name for one in plugins.enabled or ()]
+        twice = next((one for one in enabled if enabled.count(one) > 1), None)
+        if twice is not None:
+            raise UsageError(f"profile {name}: plugin {twice} is enabled twice at {point}")
+        for one in plugins.enabled or ():
+            _in_range(f"profile {name}: weight of {one.name}", one.weight, 0, None)
         sets[point] = PluginSet(
             tuple(Choice(one.name, one.weight) for one in plugins.enabled or ()),
             frozenset(one.name for one in plugins.disabled or ()),

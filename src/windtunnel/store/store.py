@@ -73,6 +73,11 @@ class Store:
         """The mark: everything up to this revision may leave the process."""
         return self.revision if self._committer is None else self._committer.durable
 
+    @property
+    def empty(self) -> bool:
+        """Whether there is no object at all."""
+        return not any(map(len, self._shelves.values()))
+
     def next_revision(self) -> int:
         """Return the revision that the next write will get."""
         return self.revision + 1
