@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from windtunnel.errors import UsageError
@@ -31,3 +33,8 @@ def test_a_flag_is_set_by(text: str, want: bool) -> None:
 )  # fmt: skip
 def test_a_span_of_time_is_read(text: str, want: float) -> None:
     assert environment.seconds({"A": text}, "A", 7) == pytest.approx(want)
+
+
+def test_what_is_mounted_lies_under_the_root_unless_the_node_says_where() -> None:
+    assert environment.container_root({}) == Path("/")
+    assert environment.container_root({"WINDTUNNEL_ROOT": "/x/root"}) == Path("/x/root")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from windtunnel.errors import UsageError
@@ -25,6 +26,14 @@ def require(environment: Mapping[str, str], name: str) -> str:
     if not value:
         raise UsageError(f"{name} is not set")
     return value
+
+
+def container_root(environment: Mapping[str, str]) -> Path:
+    """Return the folder that holds what is mounted into our container.
+
+    That is ``/``, but where a node runs containers as plain processes and tells where it is.
+    """
+    return Path(environment.get("WINDTUNNEL_ROOT") or "/")
 
 
 def flag(environment: Mapping[str, str], name: str) -> bool:

@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from windtunnel.errors import UsageError
@@ -18,6 +20,16 @@ def test_the_document_is_the_nodes() -> None:
 def test_what_must_be_set_is_asked_for(name: str) -> None:
     with pytest.raises(UsageError, match=f"^{name} is not set$"):
         read_settings(GIVEN | {name: ""})
+
+
+def test_sockets_are_found_by_their_short_path(tmp_path: Path) -> None:
+    (tmp_path / "root/var/lib/kubelet").mkdir(parents=True)
+    (tmp_path / "p").mkdir()
+    (tmp_path / "root/var/lib/kubelet/device-plugins").symlink_to(tmp_path / "p")
+
+    settings = read_settings(GIVEN | {"WINDTUNNEL_ROOT": str(tmp_path / "root")})
+
+    assert settings.sockets == tmp_path / "p"
 
 
 HOST = {"TOPOLOGY_SERVER_SERVICE_HOST": "10.96.0.7", "TOPOLOGY_SERVER_SERVICE_PORT": "80"}

@@ -85,16 +85,9 @@ def test_nothing_else_of_the_status_is_touched() -> None:
     assert set(written["fieldsV1"]["f:status"]) == {"f:capacity", "f:allocatable"}
 
 
-@pytest.mark.parametrize("data", [None, {"topology.yml": "nodePools: ["}])
-def test_without_a_readable_document_of_pools_it_does_not_start(
-    data: dict[str, str] | None,
-) -> None:
+def test_without_a_document_of_pools_it_does_not_start() -> None:
     world = Operated()
-    key = Key(NAMESPACE, "topology")
-    if data is None:
-        world.client.delete("configmaps", key)
-    else:
-        world.client.patch("configmaps", key, {"data": data})
+    world.client.delete("configmaps", Key(NAMESPACE, "topology"))
 
     with pytest.raises(DataError, match="failed to get cluster topology"):
         KwokDevicePlugin(world.client, world.loop, Settings()).start()

@@ -340,8 +340,6 @@ def test_at_rest_nothing_is_written() -> None:
     [
         (None, 'configmaps "topology" not found'),
         ({"other": "x"}, 'missing key "topology.yml"'),
-        ({"topology.yml": ""}, "topology data is empty"),
-        ({"topology.yml": "nodePools: {}"}, "nodePoolLabelKey is not set"),
     ],
 )
 def test_without_a_document_of_pools_it_does_not_start(
@@ -422,6 +420,20 @@ def test_a_slice_keeps_its_pod_over_a_restart() -> None:
     world.again()
     assert owners() == ["p", "", "", ""]
     assert world.told() == []
+
+
+def test_a_slice_that_a_pod_loses_is_told_of() -> None:
+    world = Operated(default=f"{A100_80}, mig: {ONE_CUT}")
+    world.gpu_node("n")
+    limits = {"nvidia.com/mig-1g.10gb": "1"}
+    container = {"name": "main", "image": "x", "resources": {"limits": limits}}
+    world.create("pods", "p", "ml", spec={"nodeName": "n", "containers": [container]})
+    world.run(0.5)
+    lost = (world.topology("n").gpus[0].mig or ())[3].id
+
+    world.write(default=A100_80)
+
+    assert world.told() == [("GPUsRemoved", f"node n has 2 GPUs now; gone is {lost} of pod ml/p")]
 
 
 BAD_POOLS = {
@@ -505,3 +517,29 @@ def test_a_cluster_with_one_is_told_nothing() -> None:
     world.run(20)
 
     assert world.told() == []
+
+
+UNREADABLE = {
+    "an empty text": ("", "topology data is empty"),
+    "broken YAML": ("nodePools: [", "did not find expected node content"),
+    "no key for labels": ("nodePools: {}", "nodePoolLabelKey is not set"),
+}
+
+
+@pytest.mark.parametrize(("text", "words"), UNREADABLE.values(), ids=UNREADABLE)
+def test_what_cannot_be_read_at_the_start_is_told_of_and_waited_for(text: str, words: str) -> None:
+    world = Operated()
+    world.gpu_node("n")
+    before = world.topology("n")
+    world.updater.stop()
+    key = Key(NAMESPACE, "topology")
+    world.client.patch("configmaps", key, {"data": {"topology.yml": text}})
+
+    world.begin()
+    assert world.topology("n") == before
+    ((reason, told),) = world.told()
+    assert reason == "BrokenTopology"
+    assert words in told
+
+    world.write(default=BIG)
+    assert len(world.topology("n").gpus) == 4

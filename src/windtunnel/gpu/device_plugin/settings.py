@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from windtunnel.devices import node_config_map_name
-from windtunnel.gpu.environment import flag, require
+from windtunnel.gpu.environment import container_root, flag, require
 from windtunnel.machinery.tree import Key
 
 
@@ -32,8 +32,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sockets(self) -> Path:
-        """Where the kubelet and device plugins have their sockets."""
-        return self.root / "var/lib/kubelet/device-plugins"
+        """Where the kubelet and device plugins have their sockets, by as short a path as can be."""
+        return (self.root / "var/lib/kubelet/device-plugins").resolve()
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:
@@ -48,6 +48,7 @@ def read_settings(environment: Mapping[str, str]) -> Settings:
         namespace=require(environment, "TOPOLOGY_CM_NAMESPACE"),
         fake_node=flag(environment, "FAKE_NODE"),
         topology_url=topology_url(environment),
+        root=container_root(environment),
     )
 
 

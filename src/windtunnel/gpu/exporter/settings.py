@@ -10,7 +10,7 @@ import msgspec
 
 from windtunnel.devices import POOL_NAMESPACE
 from windtunnel.errors import UsageError
-from windtunnel.gpu.environment import flag, require, seconds
+from windtunnel.gpu.environment import container_root, flag, require, seconds
 
 PORT: Final = 9400
 _LARGEST_PORT: Final = 65535
@@ -62,6 +62,7 @@ def read_settings(environment: Mapping[str, str], *, played: bool) -> Settings:
         pod_resources=not played and flag(environment, "POD_RESOURCES_ENABLED"),
         host=said("WINDTUNNEL_LISTEN_HOST", ""),
         port=_port(said("WINDTUNNEL_LISTEN_PORT", "")),
+        root=container_root(environment),
     )
 
 

@@ -18,18 +18,16 @@ import msgspec
 from windtunnel.client import Change, Client
 from windtunnel.client.cache import Cache
 from windtunnel.devices import (
-    TOPOLOGY_KEY,
     NodeTopology,
     allocatable_of,
     capacity_of,
-    parse_cluster_topology,
 )
 from windtunnel.errors import DataError
 from windtunnel.gpu.kwok_device_plugin.settings import Settings
 from windtunnel.gpu.played_documents import PlayedDocuments
 from windtunnel.kernel import DONE, Loop, Result, Worker
 from windtunnel.machinery.errors import NotFound
-from windtunnel.machinery.tree import Key, Tree, dig
+from windtunnel.machinery.tree import Key, Tree
 
 COMPONENT: Final = "kwok-gpu-device-plugin"
 
@@ -105,16 +103,14 @@ class KwokDevicePlugin:
         """Begin to watch.
 
         Raises:
-            DataError: the document of the cluster is missing, or cannot be read.
+            DataError: there is no document of the cluster, so that nobody writes those of nodes.
         """
         name, namespace = self._settings.topology_name, self._settings.topology_namespace
-        tree = self._client.get("configmaps", Key(namespace, name))
-        try:
-            if tree is None:
-                raise ValueError(f'failed to get topology configmap: configmaps "{name}" not found')
-            parse_cluster_topology(dig(tree, "data", TOPOLOGY_KEY) or "")
-        except ValueError as error:
-            raise DataError(f"failed to get cluster topology: {error}") from error
+        if self._client.get("configmaps", Key(namespace, name)) is None:
+            raise DataError(
+                "failed to get cluster topology: failed to get topology configmap: "
+                f'configmaps "{name}" not found'
+            )
         self._nodes.on_change(self._node_changed)
         self._nodes.start()
         self._stop_documents = self._client.watch(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from windtunnel.devices import (
     FREE,
     GPU,
+    AllocatedBy,
     GpuStatus,
     NodeTopology,
     Offering,
@@ -52,6 +53,15 @@ def lots_of(topology: NodeTopology) -> list[Lot]:
         for _ in range(offer.replicas)
         for unit in offer.units
     ]
+
+
+def holders(topology: NodeTopology) -> list[tuple[str, AllocatedBy]]:
+    """Return who has what: GPUs and slices by id, those that nobody has left out."""
+    found: list[tuple[str, AllocatedBy]] = []
+    for gpu in topology.gpus:
+        found.append((gpu.id, gpu.status.allocated_by))
+        found += ((one.id, one.status.allocated_by) for one in gpu.mig or ())
+    return [(name, owner) for name, owner in found if owner.pod]
 
 
 def _lot(topology: NodeTopology, offer: Offering, unit: Unit) -> Lot:

@@ -34,6 +34,8 @@ from windtunnel.gpu.pools import Hardware, PoolFlaw, Pools
 from windtunnel.gpu.status_updater.accounting import Account, account
 from windtunnel.gpu.status_updater.claimant import RESERVED_GPU, AskingPod, Claimant, claimant_of
 from windtunnel.gpu.status_updater.claims import Claims
+from windtunnel.gpu.status_updater.complaints import Complaints, NodeVisit
+from windtunnel.gpu.status_updater.lots import holders
 from windtunnel.gpu.status_updater.mapped_slices import MAPPING, mapped_slices
 from windtunnel.gpu.status_updater.mock_backend import MockBackend
 from windtunnel.gpu.status_updater.node_documents import MANAGER, NodeDocument, NodeDocuments
@@ -108,8 +110,7 @@ class StatusUpdater:
         """Watches that have not yet delivered what there was at the start."""
         self._hardware: dict[str, Hardware] = {}
         """By node: what its document was last brought in line with."""
-        self._said: dict[str, set[tuple[Subject, str]]] = {}
-        """By node: the flaws of which an Event tells already."""
+        self._complaints = Complaints(self._events)
         self._owed: set[str] = set()
         """Nodes that are to have a document, by the ways of the original: only those that came."""
         self._mocks = MockBackend(client, loop, self.settings, lambda: self.pools)
@@ -123,7 +124,7 @@ class StatusUpdater:
         """Begin to watch.
 
         Raises:
-            DataError: the document of the cluster is missing, or cannot be read.
+            DataError: there is no document of the cluster.
         """
         self._read_cluster()
         namespace = self.settings.topology_namespace
@@ -154,13 +155,14 @@ class StatusUpdater:
 
     def reconcile(self, key: str) -> Result:
         """Bring one node's document, labels and reservations in line."""
+        if not self.pools.cluster.label_key:
+            return DONE  # nobody knows which nodes are of a pool: everything stays as it is
         node = self._nodes.get(Key("", key))
         pool = None if node is None else self.pools.pool_named_by(node.metadata.labels)
         if node is None or pool is None:
             self._leave(key, node)
             return DONE
-        said: set[tuple[Subject, str]] = set()
-        subject = Subject("Node", key, uid=node.metadata.uid)
+        visit = self._complaints.visit(Subject("Node", key, uid=node.metadata.uid))
         document = self._documents.get(key)
         hardware: Hardware | None = None
         try:
@@ -169,26 +171,19 @@ class StatusUpdater:
             reason = "BrokenPool" if isinstance(error, PoolFlaw) else "UnknownPool"
             end = ", its last state holds" if document is not None else ""
             words = f"no GPUs for node {key}{end}: {error}"
-            self._tell(key, said, subject, reason, words[:_LONGEST_WORDS])
+            visit.tell(reason, words)
         else:
-            hardware = self._recut(key, node, hardware, said, subject)
-        topology = self._wanted(key, hardware, document, said, subject)
+            hardware = self._recut(key, node, hardware, visit)
+        topology = self._wanted(key, hardware, document, visit)
         result = DONE
         if topology is not None:
-            result = self._keep(key, node, topology, document, said)
+            result = self._keep(key, node, topology, document, visit)
             if hardware is not None:
                 self._hardware[key] = hardware
-        self._said[key] = said
+        self._complaints.end(visit)
         return result
 
-    def _recut(
-        self,
-        key: str,
-        node: MemberNode,
-        hardware: Hardware,
-        said: set[tuple[Subject, str]],
-        subject: Subject,
-    ) -> Hardware:
+    def _recut(self, key: str, node: MemberNode, hardware: Hardware, visit: NodeVisit) -> Hardware:
         """Cut GPUs as the node itself says that they are; the original takes no notice of it."""
         mapping = node.metadata.annotations.get(MAPPING)
         if not mapping or self.pools.cluster.compat:
@@ -197,7 +192,7 @@ class StatusUpdater:
             return hardware.recut(mapped_slices(mapping, hardware.shape.product))
         except ValueError as error:
             words = f"node {key} cannot be cut as {MAPPING} says, its last state holds: {error}"
-            self._tell(key, said, subject, "MigConfigFailed", words[:_LONGEST_WORDS])
+            visit.tell("MigConfigFailed", words)
             return self._hardware.get(key, hardware)
 
     def _wanted(
@@ -205,14 +200,13 @@ class StatusUpdater:
         key: str,
         hardware: Hardware | None,
         document: NodeDocument | None,
-        said: set[tuple[Subject, str]],
-        subject: Subject,
+        visit: NodeVisit,
     ) -> NodeTopology | None:
         """Return which GPUs the node is to have; None where nobody can say."""
         current = None if document is None else document.topology
         if document is not None and document.flaw:
             words = f"the document of node {key} cannot be read, its last state holds: "
-            self._tell(key, said, subject, "BrokenTopology", words + document.flaw)
+            visit.tell("BrokenTopology", words + document.flaw)
         if current is None:
             if hardware is None or (self.pools.cluster.compat and key not in self._owed):
                 return None
@@ -221,16 +215,14 @@ class StatusUpdater:
         stays = known == hardware if known is not None else not _made_by_us(current, key)
         if hardware is None or stays or self.pools.cluster.compat:
             return current
-        count = hardware.shape.count
-        lost = [gpu for gpu in current.gpus[count:] if gpu.status.allocated_by.pod]
+        fitted = hardware.fitted(key, current)
+        left = {name for name, _ in holders(fitted)}
+        lost = [(name, owner) for name, owner in holders(current) if name not in left]
         if lost:
-            pods = ", ".join(
-                f"{gpu.id} of pod {gpu.status.allocated_by.namespace}/{gpu.status.allocated_by.pod}"
-                for gpu in lost
-            )
-            words = f"node {key} has {count} GPUs now; gone is {pods}"
-            self._events.warning(subject, "GPUsRemoved", words)
-        return hardware.fitted(key, current)
+            pods = ", ".join(f"{name} of pod {owner.namespace}/{owner.pod}" for name, owner in lost)
+            words = f"node {key} has {hardware.shape.count} GPUs now; gone is {pods}"
+            self._events.warning(visit.node, "GPUsRemoved", words[:_LONGEST_WORDS])
+        return fitted
 
     def _keep(
         self,
@@ -238,7 +230,7 @@ class StatusUpdater:
         node: MemberNode,
         topology: NodeTopology,
         document: NodeDocument | None,
-        said: set[tuple[Subject, str]],
+        visit: NodeVisit,
     ) -> Result:
         """Account for the pods of a node, and write what differs."""
         found = account(
@@ -250,17 +242,16 @@ class StatusUpdater:
         )
         for flaw in found.flaws:
             pod = Subject("Pod", flaw.pod.name, flaw.pod.namespace, flaw.uid)
-            self._tell(key, said, pod, flaw.reason, flaw.message)
-        subject = Subject("Node", key, uid=node.metadata.uid)
+            visit.tell(flaw.reason, flaw.message, pod)
         refused = _refusal_of(lambda: self._write(key, node, found, document))
         if refused:
             words = f"the document of node {key} is refused: {refused}"
-            self._tell(key, said, subject, "TopologyRefused", words[:_LONGEST_WORDS])
+            visit.tell("TopologyRefused", words)
             return _LATER
         refused = _refusal_of(lambda: self._reserve(found))
         if refused:
             words = f"reservation pods cannot be told which GPU they hold: {refused}"
-            self._tell(key, said, subject, "ReservationRefused", words[:_LONGEST_WORDS])
+            visit.tell("ReservationRefused", words)
         self._label(key, node)
         return _LATER if refused else DONE
 
@@ -337,33 +328,29 @@ class StatusUpdater:
                 self._client.delete("configmaps", Key(self.settings.topology_namespace, name))
             self._documents.drop(key)
         self._hardware.pop(key, None)
-        self._said.pop(key, None)
+        self._complaints.forget(key)
 
     def _patch_labels(self, key: str, labels: dict[str, str] | dict[str, None]) -> None:
         if labels:
             with suppress(NotFound):  # its end is on the way here
                 self._client.patch("nodes", Key("", key), {"metadata": {"labels": labels}})
 
-    def _tell(
-        self, key: str, said: set[tuple[Subject, str]], subject: Subject, reason: str, words: str
-    ) -> None:
-        """Record an Event, once for as long as it holds."""
-        said.add((subject, words))
-        if (subject, words) not in self._said.get(key, ()):
-            self._events.warning(subject, reason, words)
-
     def _read_cluster(self) -> None:
+        """Read the document of the cluster; one that cannot be read is waited for."""
         name, namespace = self.settings.topology_name, self.settings.topology_namespace
         tree = self._client.get("configmaps", Key(namespace, name))
-        try:
-            if tree is None:
-                raise ValueError(f'failed to get topology configmap: configmaps "{name}" not found')
+        if tree is None:
+            raise DataError(
+                "failed to get cluster topology: failed to get topology configmap: "
+                f'configmaps "{name}" not found'
+            )
+        if TOPOLOGY_KEY not in (tree.get("data") or {}):
+            raise DataError(
+                f'failed to get cluster topology: topology configmap missing key "{TOPOLOGY_KEY}"'
+            )
+        self._uid = str(tree["metadata"].get("uid", ""))
+        with suppress(ValueError):  # an Event tells of it when the watch brings it
             self.pools.take(name, tree)
-            self._uid = str(tree["metadata"].get("uid", ""))
-            if not self.pools.cluster.label_key:
-                raise ValueError("nodePoolLabelKey is not set")
-        except ValueError as error:
-            raise DataError(f"failed to get cluster topology: {error}") from error
 
     def _watch(
         self,
@@ -436,6 +423,9 @@ class StatusUpdater:
         if tree is not None:
             meta = tree["metadata"]
             subject = Subject("ConfigMap", name, meta["namespace"], meta["uid"])
+            if not self.pools.cluster.label_key:
+                words = "nodePoolLabelKey is not set: nobody knows which nodes are of a pool"
+                self._events.warning(subject, "BrokenTopology", words)
             for flaw in self.pools.flaws(name):
                 self._events.warning(subject, "BrokenPool", flaw[:_LONGEST_WORDS])
 
@@ -443,7 +433,7 @@ class StatusUpdater:
         """Say what is missing where no node has GPUs: the first thing to go wrong with this."""
         cluster, namespace = self.pools.cluster, self.settings.topology_namespace
         nodes = [node.metadata.labels for _, node in self._nodes.entries()]
-        if any(self.pools.pool_named_by(labels) is not None for labels in nodes):
+        if not cluster.label_key or any(self.pools.pool_named_by(labels) for labels in nodes):
             return
         pools = list(cluster.pools or ())
         pool = "default" if "default" in pools else next(iter(pools), "POOL")
