@@ -133,12 +133,21 @@ def tree(root: int) -> list[Running]:
     return found
 
 
+def ancestors(pid: int) -> Iterator[int]:
+    """Name a process, its parent, and so on."""
+    found = look(pid)
+    while found is not None:
+        yield found.pid
+        found = look(found.parent)
+
+
 def left_of(home: Path) -> list[str]:
     """Name what a cluster has left on the machine: processes, mounts, sockets, groups."""
     mine = str(home)
     left = []
+    ourselves = set(ancestors(os.getpid()))
     for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid() and mine in _told(entry):
+        if entry.name.isdigit() and int(entry.name) not in ourselves and mine in _told(entry):
             found = look(int(entry.name))
             if found is not None:
                 left.append(f"process {found.pid} {found.command[:80]}")

@@ -52,3 +52,14 @@ def test_outside_of_any_pod_it_says_what_is_missing(account: Path) -> None:
 def test_a_pod_without_an_account_says_which_file_is_missing(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"no service account: cannot read .*ca\.crt"):
         incluster.connect(pod(), tmp_path)
+
+
+def test_what_is_mounted_lies_elsewhere_without_a_root_of_its_own(tmp_path: Path) -> None:
+    folder = tmp_path / "var/run/secrets/kubernetes.io/serviceaccount"
+    folder.mkdir(parents=True)
+    (folder / "token").write_text("t")
+    (folder / "ca.crt").write_bytes(b"CA")
+
+    found = incluster.connect(pod() | {"WINDTUNNEL_ROOT": str(tmp_path)})
+
+    assert found.token_file == folder / "token"

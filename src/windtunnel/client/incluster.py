@@ -14,14 +14,16 @@ from windtunnel.client import kubeconfig
 from windtunnel.client.connection import Connection
 from windtunnel.errors import UsageError
 
-ACCOUNT_FOLDER: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+_ACCOUNT_FOLDER: Final = "var/run/secrets/kubernetes.io/serviceaccount"
 """Where the kubelet puts the account of a pod; source: client-go's ``rest.InClusterConfig``."""
+_ROOT: Final = "WINDTUNNEL_ROOT"
+"""Names the folder of what is mounted where containers have no root of their own."""
 
 _HOST: Final = "KUBERNETES_SERVICE_HOST"
 _PORT: Final = "KUBERNETES_SERVICE_PORT"
 
 
-def connection(environment: Mapping[str, str], folder: Path = ACCOUNT_FOLDER) -> Connection:
+def connection(environment: Mapping[str, str], folder: Path | None = None) -> Connection:
     """Return how the pod we run in reaches its API server.
 
     Raises:
@@ -32,6 +34,8 @@ def connection(environment: Mapping[str, str], folder: Path = ACCOUNT_FOLDER) ->
         raise UsageError(
             f"this is no pod: {_HOST} and {_PORT} are not set; outside of one, set KUBECONFIG"
         )
+    if folder is None:
+        folder = Path(environment.get(_ROOT) or "/") / _ACCOUNT_FOLDER
     token, ca = folder / "token", folder / "ca.crt"
     try:
         authority = ca.read_bytes()
@@ -44,7 +48,7 @@ def connection(environment: Mapping[str, str], folder: Path = ACCOUNT_FOLDER) ->
     return Connection(server=f"https://{shown}:{port}", ca=authority, token_file=token)
 
 
-def connect(environment: Mapping[str, str], folder: Path = ACCOUNT_FOLDER) -> Connection:
+def connect(environment: Mapping[str, str], folder: Path | None = None) -> Connection:
     """Return how an agent reaches its API server: by ``KUBECONFIG`` where set, else as its pod.
 
     Raises:

@@ -552,6 +552,16 @@ def test_a_plain_process_where_there_are_no_namespaces(
     assert (record.exit_code, said(log_path)) == (0, "secret found")
 
 
+def test_a_plain_process_is_told_where_its_mounts_are(
+    plain: ContainerEngine, log_path: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "init.sh").write_text("echo begun")
+    mounts = (Mount(host_path=str(tmp_path), container_path="/scripts"),)
+    record = ended(plain, log_path, "sh", "/scripts/init.sh", mounts=mounts)
+
+    assert (record.exit_code, said(log_path)) == (0, "begun")
+
+
 def test_plain_processes_end_and_exec_too(plain: ContainerEngine, log_path: Path) -> None:
     container_id = up(plain, log_path)
     assert plain.exec_sync(container_id, ["sh", "-c", "exit 3"], 20) == (3, b"")

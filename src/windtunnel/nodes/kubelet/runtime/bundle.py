@@ -178,8 +178,7 @@ def make_bundle(
             "PATH": f"{own}:{environment['PATH']}",
             "WINDTUNNEL_ROOT": str(root),
         }
-        if (root / argv[0].lstrip("/")).exists() and argv[0].startswith("/"):
-            argv = (f"{root}{argv[0]}", *argv[1:])
+        argv = tuple(_plain_path(root, word) for word in argv)
     identity = identity_of(order)
     bundle = Bundle(
         folder,
@@ -251,6 +250,11 @@ def _lay_out_plainly(
             place.parent.mkdir(parents=True, exist_ok=True)
             place.symlink_to(mount.host_path)
     return working_dir if Path(working_dir).is_dir() else str(root)
+
+
+def _plain_path(root: Path, word: str) -> str:
+    """Return where a word that names something mounted leads without a root of its own."""
+    return f"{root}{word}" if word.startswith("/") and Path(f"{root}{word}").exists() else word
 
 
 def _write(place: Path, text: Text) -> None:
