@@ -14,7 +14,6 @@ import select
 import ssl
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import quote, urlencode, urlsplit
@@ -193,6 +192,9 @@ class HttpClient:
         """
         if in_order or len(writes) < _MANY:
             return [self._attempt(write) for write in writes]
+        # Here, because its import costs 5 ms, and most agents never write so much at once.
+        from concurrent.futures import ThreadPoolExecutor
+
         for resource in {write.resource for write in writes}:
             self._place(resource)  # asked once, not on every connection
         outcomes: list[Exception | None] = [None] * len(writes)
