@@ -235,3 +235,23 @@ def test_the_lesson_gives_its_numbers_every_time() -> None:
     assert lab.why("sixteen") == insufficient(5, NOT_HELPFUL)
     ledger = take_ledger(lab.client.list("nodes"), pods)
     assert ledger.free == 0
+
+
+def test_only_the_last_victims_end_is_news_for_whom_it_makes_room() -> None:
+    lab = Lab(n1=4)
+    for name, value in (("low", 5), ("high", 1000)):
+        lab.client.create(
+            "priorityclasses.scheduling.k8s.io", {"metadata": {"name": name}, "value": value}
+        )
+    lab.pod("quick", 2, priorityClassName="low", terminationGracePeriodSeconds=0)
+    lab.pod("slow", 2, priorityClassName="low", terminationGracePeriodSeconds=30)
+    slow = {"metadata": {"finalizers": ["example.com/slow"]}}
+    lab.client.patch("pods", Key("default", "slow"), slow)
+    lab.pod("urgent", 4, priorityClassName="high", wait=6)
+
+    assert len(lab.events("urgent", "FailedScheduling")) == 1
+    assert "No preemption victims" not in lab.why("urgent")
+
+    lab.client.patch("pods", Key("default", "slow"), {"metadata": {"finalizers": None}})
+    lab.cluster.run(30)
+    assert lab.where("urgent") == "n1"

@@ -177,3 +177,19 @@ def test_news_may_concern_some_only() -> None:
     hall.queue.tell(NEWS, concerns)
 
     assert hall.where(Place.BACKOFF) == ["a"]
+
+
+def test_no_news_relieves_a_pod_while_it_is_held() -> None:
+    hall = Hall()
+    hall.add(pod("a"), pod("b"))
+    hall.fail()
+    hall.fail()
+    hall.queue.hold(pod("a").key)
+
+    hall.queue.tell(NEWS)
+    assert (hall.where(Place.POOL), hall.where(Place.BACKOFF)) == (["a"], ["b"])
+
+    hall.queue.release(pod("a").key)
+    assert hall.where(Place.POOL) == ["a"], "what came meanwhile stays unheard"
+    hall.queue.tell(NEWS)
+    assert hall.where(Place.POOL) == []

@@ -50,6 +50,7 @@ class SchedulingQueue:
         self._initial, self._max = initial_backoff_seconds, max_backoff_seconds
         self._pods: dict[Key, Waiting] = {}
         self._pool = Pool()
+        self._held: set[Key] = set()
         self._active: list[_Entry] = []
         self._backoff: list[_Entry] = []
         self._errors: list[_Entry] = []
@@ -142,13 +143,21 @@ class SchedulingQueue:
         if waiting is not None and waiting.place in (Place.POOL, Place.BACKOFF):
             self._enter(waiting, Place.ACTIVE)
 
+    def hold(self, key: Key) -> None:
+        """Let no news relieve a pod until ``release``, while room for it is still being made."""
+        self._held.add(key)
+
+    def release(self, key: Key) -> None:
+        """Let news relieve the pod again; what came meanwhile stays unheard."""
+        self._held.discard(key)
+
     def tell(self, relief: Relief, concerns: Callable[[PodView], bool] | None = None) -> None:
         """Spread news among the pods of the pool; pods that are alike are asked about once."""
         relieved: list[Waiting] = []
         for group in self._pool.groups():
             first = next(iter(group))
             if (concerns is None or concerns(first.pod)) and self._worth(first, relief):
-                relieved += group
+                relieved += [one for one in group if one.pod.key not in self._held]
         for waiting in self._pool.in_order(relieved):
             self._leave_pool(waiting)
 

@@ -134,7 +134,11 @@ class Scheduler:
         chosen = attempt.preemption.chosen if attempt.preemption else None
         if chosen is not None:
             victims = [one for one in chosen.victims if not one.terminating]
-            self._writer.evict(pod, chosen.node, victims)
+            # As in the real one: only the last victim's end is news for whom they make room.
+            self.engine.queue.hold(pod.key)
+            self._writer.evict(pod, chosen.node, victims[:-1])
+            self.engine.queue.release(pod.key)
+            self._writer.evict(pod, chosen.node, victims[-1:])
 
     def _ticked(self) -> None:
         self._ticks += 1
