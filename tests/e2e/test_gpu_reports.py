@@ -216,3 +216,20 @@ def test_a_node_that_nobody_labelled(lab: Lab) -> None:
         "2",
         "true",
     ]
+
+
+def test_a_node_that_asks_to_be_cut(lab: Lab) -> None:
+    lab.pools(A100, "migStrategy: mixed\n")
+    lab.until(lambda: lab.gpus(), {GPU: "8"})
+    lab.until(lambda: lab.labels(f"{GPU}.product"), ["NVIDIA-A100-SXM4-80GB"])
+    wishes = {"mig-devices": [{"name": "3g.40gb", "position": 0, "size": 4}]}
+    entry = {"devices": ["0"], "mig-enabled": True, **wishes}
+    config = json.dumps({"version": "v1", "mig-configs": {"selected": [entry]}})
+
+    lab.kubectl("label", "node", "node-0", "node-role.kubernetes.io/runai-dynamic-mig=true")
+    lab.kubectl("annotate", "node", "node-0", f"run.ai/mig.config={config}")
+
+    lab.until(lambda: lab.gpus(), {GPU: "7", "nvidia.com/mig-3g.40gb": "1"})
+    assert lab.labels("nvidia.com/mig.config.state") == ["success"]
+    lab.pod("slice", "nvidia.com/mig-3g.40gb")
+    lab.until(lab.phase("slice"), "Running")
