@@ -132,6 +132,14 @@ def test_a_chart_of_charts_need_not_say_anything_about_it(tmp_path: Path, block:
     assert sorted(kinds) == sorted(each["kind"] for each in rendered())
 
 
+@pytest.mark.parametrize(
+    "key", ["affinity", "apiServer", "compat", "customProfiles", "hostNetwork"]
+)
+def test_a_null_that_is_said_is_as_good_as_a_default_that_is_not(key: str) -> None:
+    """Sections of parts are another thing: fake-gpu-operator skips those that are null."""
+    assert rendered(f"{key}=null") == rendered()
+
+
 @pytest.mark.parametrize("section", SECTIONS)
 def test_a_section_may_be_null(section: str) -> None:
     assert rendered(f"{section}=null")

@@ -1,8 +1,10 @@
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.devices.cut import cut_node
 
 from windtunnel.devices import AllocatedBy, GpuStatus, NodeTopology, Numa, TopologyGpu
 from windtunnel.gpu.exporter.holdings import (
@@ -81,3 +83,18 @@ def test_how_many_processors_a_zone_has(cpu: str, zones: int, want: int) -> None
     node = {"status": {"allocatable": {"cpu": cpu}}}
 
     assert cpus_per_zone(node, Numa(zones=zones)) == want
+
+
+def test_slices_are_told_by_their_resource() -> None:
+    bare = cut_node({"2g.20gb": 1})
+    (one,) = bare.gpus[0].mig or ()
+    owner = GpuStatus(allocated_by=AllocatedBy("ml", "p", "c"))
+    cut = msgspec.structs.replace(one, status=owner)
+    topology = msgspec.structs.replace(
+        bare, gpus=(msgspec.structs.replace(bare.gpus[0], mig=(cut,)),)
+    )
+
+    (found,) = holdings(topology, Numa(zones=1), 4, {}.get)
+
+    (share,) = found.shares
+    assert (share.gpus, share.slices) == ((), (("nvidia.com/mig-2g.20gb", one.id),))

@@ -15,7 +15,8 @@ def test_who_has_what_is_told_and_nothing_else() -> None:
     with tempfile.TemporaryDirectory(prefix="pr") as name:
         served = PodResources(Path(name))
         served.start()
-        share = ZoneShare(1, ("GPU-2",), (16, 17), 1 << 30)
+        mig = "nvidia.com/mig-1g.5gb"
+        share = ZoneShare(1, ("GPU-2",), (16, 17), 1 << 30, ((mig, "MIG-1"), (mig, "MIG-2")))
         served.replace([PodDevices(Key("ml", "p"), (share,))])
         socket = Path(name) / "var/lib/fake-gpu-operator/pod-resources/kubelet.sock"
         with grpc.insecure_channel(f"unix:{socket}") as channel:
@@ -28,7 +29,8 @@ def test_who_has_what_is_told_and_nothing_else() -> None:
         assert not socket.exists()
     (container,) = pod.containers
     assert (pod.namespace, pod.name, container.name) == ("ml", "p", "")
-    (devices,) = container.devices
+    devices, slices = container.devices
+    assert (slices.resource_name, list(slices.device_ids)) == (mig, ["MIG-1", "MIG-2"])
     assert (devices.resource_name, list(devices.device_ids)) == ("nvidia.com/gpu", ["GPU-2"])
     assert [node.ID for node in devices.topology.nodes] == [1]
     assert list(container.cpu_ids) == [16, 17]

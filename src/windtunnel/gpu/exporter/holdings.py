@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from windtunnel.devices import NodeTopology, Numa, split_gpus
+from windtunnel.devices import GPU, NodeTopology, Numa, Offering, offerings, split_gpus
 from windtunnel.gpu.exporter.zones import cpu_per_zone
 from windtunnel.kinds.pod.requests import container_amounts
 from windtunnel.machinery.quantity import Quantity
@@ -27,6 +27,8 @@ class ZoneShare:
     gpus: tuple[str, ...]
     cpus: tuple[int, ...]
     memory_bytes: int
+    slices: tuple[tuple[str, str], ...] = ()
+    """(resource, id) of slices of GPUs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,22 +75,31 @@ def holdings(
         for zone, count in enumerate(split_gpus(numa, len(topology.gpus)))
         for _ in range(count)
     ]
-    held: dict[Key, dict[int, list[str]]] = {}
+    names = {unit.id: offer.resource for offer in _offered(topology) for unit in offer.units}
+    held: dict[Key, dict[int, list[tuple[str, str]]]] = {}
     for zone, gpu in zip(zone_of, topology.gpus, strict=True):
-        owner = gpu.status.allocated_by
-        if owner.pod:
-            zones = held.setdefault(Key(owner.namespace, owner.pod), {})
-            zones.setdefault(zone, []).append(gpu.id)
+        slices = ((one.id, one.status.allocated_by) for one in gpu.mig or ())
+        for name, owner in ((gpu.id, gpu.status.allocated_by), *slices):
+            if owner.pod:
+                zones = held.setdefault(Key(owner.namespace, owner.pod), {})
+                zones.setdefault(zone, []).append((names.get(name, GPU), name))
     free = [list(range(zone * cpus, (zone + 1) * cpus)) for zone in range(numa.zones)]
     return tuple(_holding(key, held[key], free, pod(key)) for key in sorted(held))
 
 
+def _offered(topology: NodeTopology) -> tuple[Offering, ...]:
+    try:
+        return offerings(topology)
+    except ValueError:
+        return ()  # whole GPUs, as before
+
+
 def _holding(
-    key: Key, gpus: dict[int, list[str]], free: list[list[int]], pod: Tree | None
+    key: Key, devices: dict[int, list[tuple[str, str]]], free: list[list[int]], pod: Tree | None
 ) -> PodDevices:
     amounts = {} if pod is None else container_amounts(pod.get("spec") or {}, "requests")
-    zones = sorted(gpus)
-    weights = [len(gpus[zone]) for zone in zones]
+    zones = sorted(devices)
+    weights = [len(devices[zone]) for zone in zones]
     processors = (amounts.get("cpu", Quantity(0)).milli + 500) // 1000
     memory = amounts.get("memory", Quantity(0)).units
     shares = []
@@ -96,5 +107,7 @@ def _holding(
         zones, apportioned(processors, weights), apportioned(memory, weights), strict=True
     ):
         taken, free[zone] = free[zone][:count], free[zone][count:]
-        shares.append(ZoneShare(zone, tuple(gpus[zone]), tuple(taken), size))
+        gpus = tuple(name for resource, name in devices[zone] if resource == GPU)
+        slices = tuple(one for one in devices[zone] if one[0] != GPU)
+        shares.append(ZoneShare(zone, gpus, tuple(taken), size, slices))
     return PodDevices(key, tuple(shares))

@@ -71,9 +71,13 @@ def _pod(holding: PodDevices) -> wire.PodResources:
     container = wire.ContainerResources()
     for share in holding.shares:
         zone = wire.TopologyInfo(nodes=[wire.NUMANode(ID=share.zone)])
-        container.devices.append(
-            wire.ContainerDevices(resource_name=GPU, device_ids=share.gpus, topology=zone)
-        )
+        by_resource = {GPU: list(share.gpus)} if share.gpus else {}
+        for resource, name in share.slices:
+            by_resource.setdefault(resource, []).append(name)
+        for resource, ids in by_resource.items():
+            container.devices.append(
+                wire.ContainerDevices(resource_name=resource, device_ids=ids, topology=zone)
+            )
         container.cpu_ids.extend(share.cpus)
         if share.memory_bytes:
             container.memory.append(
