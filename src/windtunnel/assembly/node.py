@@ -217,6 +217,8 @@ class NodeArguments:
     """What a node process is told when it is started."""
 
     settings: Settings
+    network: int
+    """The network that its cluster has claimed for it; 0: it claims one itself."""
     certificates: Path | None
     """The folder of its certificates: ``kubelet-<name>.crt`` and the authority's."""
 
@@ -241,6 +243,7 @@ def read_arguments(arguments: Sequence[str], environment: Mapping[str, str]) -> 
     parser.add_argument("--address", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--api", default="127.0.0.1:6443")
+    parser.add_argument("--network", type=int, default=0)
     parser.add_argument("--label", action="append", default=[])
     parser.add_argument("--taint", action="append", default=[])
     parser.add_argument("--distribution", choices=("k3s", "plain"), default="k3s")
@@ -259,7 +262,7 @@ def read_arguments(arguments: Sequence[str], environment: Mapping[str, str]) -> 
         taints=tuple(given.taint),
         distribution=given.distribution,
     )
-    return NodeArguments(settings=settings, certificates=given.certificates)
+    return NodeArguments(settings=settings, network=given.network, certificates=given.certificates)
 
 
 class WholeNode:
@@ -274,11 +277,15 @@ class WholeNode:
             order: What it was told.
         """
         from windtunnel.gpu.smi import PROGRAM
-        from windtunnel.nodes.kubelet.network import claim_again
+        from windtunnel.nodes.kubelet.network import Network, claim_again
         from windtunnel.nodes.kubelet.runtime.engine import ContainerEngine
         from windtunnel.nodes.kubelet.streams.api import Credentials
 
-        self._network = claim_again(order.settings.root.parent / "network")
+        self._network = (
+            Network(order.network)
+            if order.network
+            else claim_again(order.settings.root.parent / "network")
+        )
         settings = msgspec.structs.replace(
             order.settings,
             pod_cidr=self._network.pod_cidr,

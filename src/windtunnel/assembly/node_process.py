@@ -12,7 +12,7 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -24,6 +24,7 @@ from windtunnel.devices import POOL_LABEL
 from windtunnel.home.certificates import Keyring, provide_node
 from windtunnel.home.files import write_private
 from windtunnel.kernel import Loop, Ticket
+from windtunnel.nodes.kubelet.network import claim_again
 from windtunnel.telemetry import Log
 
 NODE: Final = "node-0"
@@ -51,6 +52,7 @@ def node_process(folder: Path, keyring: Keyring, url: str, loop: Loop, log: Log)
         log: Told when it begins and ends.
 
     Raises:
+        ClusterError: the machine has no network left for its pods.
         DataError: the node's certificates cannot be made.
         OSError: the folder cannot be written.
     """
@@ -62,16 +64,20 @@ def node_process(folder: Path, keyring: Keyring, url: str, loop: Loop, log: Log)
         certificate=keys.client.read_bytes(),
         key=keys.client_key.read_bytes(),
     )
+    # Here, so that nobody else has it while a killed node comes back.
+    network = claim_again(folder / "network")
     credential = folder / "kubeconfig"
     write_private(credential, json.dumps(kubeconfig.entry(NODE, connection), indent=2).encode())
     command = [
         sys.executable, "-m", "windtunnel", "agent", "kubelet", "--node-name", NODE,
         "--root", str(folder / "root"), "--certificates", str(keyring.folder),
         "--api", urlsplit(url).netloc, "--label", f"{POOL_LABEL}={POOL}",
+        "--network", str(network.number),
     ]  # fmt: skip
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     environment = kept | {"KUBECONFIG": str(credential), PARENT: str(os.getpid())}
-    return NodeProcess(command, environment, folder / "node.log", loop, log)
+    output = folder / "node.log"
+    return NodeProcess(command, environment, output, loop, log, network.release)
 
 
 class NodeProcess:
@@ -83,6 +89,7 @@ class NodeProcess:
         output: The file that what it says is added to.
         loop: Whose steps start it.
         log: Told when it begins and ends.
+        stopped: Called when it will not be started any more.
     """
 
     def __init__(
@@ -92,13 +99,14 @@ class NodeProcess:
         output: Path,
         loop: Loop,
         log: Log,
+        stopped: Callable[[], None] = lambda: None,
     ) -> None:
         self._command, self._environment, self._output = command, environment, output
         self._loop, self._log = loop, log
         self._process: subprocess.Popen[bytes] | None = None
         self._ticket: Ticket | None = None
         self._pause, self._began = _FIRST_PAUSE_SECONDS, 0.0
-        self._stopped = False
+        self._stopped, self._when_stopped = False, stopped
 
     @property
     def pid(self) -> int:
@@ -115,14 +123,14 @@ class NodeProcess:
         if self._ticket is not None:
             self._ticket.cancel()
         process = self._process
-        if process is None:
-            return
-        process.terminate()
-        try:
-            process.wait(_PATIENCE_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        if process is not None:
+            process.terminate()
+            try:
+                process.wait(_PATIENCE_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+        self._when_stopped()
 
     def _begin(self) -> None:
         self._began = self._loop.clock.now()

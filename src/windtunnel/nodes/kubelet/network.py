@@ -1,8 +1,8 @@
 """Which addresses the pods of a node have: those of a network that no other node here serves.
 
 Pods share the machine's network: a pod's address 10.42.x.y is served at 127.42.x.y, and loopback is
-shared by all clusters of the machine. So a node claims one network of many by listening where
-nobody else of us does; the claim ends with the process, whatever ends it. Services have the same
+shared by all clusters of the machine. So each cluster claims one network of many by listening where
+nobody else of us does; the claim ends with its process, whatever ends it. Services have the same
 addresses in every cluster, but are served beside the network that was claimed. A node that comes
 back takes the network that it had, since what containers were told of services is written down.
 """
@@ -29,10 +29,10 @@ _DOOR: Final = 42042
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """A claimed network."""
+    """A network that is claimed, by us where we hold its door."""
 
     number: int
-    door: socket.socket
+    door: socket.socket | None = None
 
     @property
     def pod_cidr(self) -> str:
@@ -47,7 +47,8 @@ class Network:
 
     def release(self) -> None:
         """Let somebody else have it."""
-        self.door.close()
+        if self.door is not None:
+            self.door.close()
 
 
 def claim_again(memory: Path) -> Network:
