@@ -329,13 +329,17 @@ def victims(world: World, name: str) -> list[Running]:
 
 def strike(world: World, moment: str, name: str, during: Callable[[], None]) -> Blow:
     """Kill a victim and watch the cluster heal."""
+    during()
     found = victims(world, name)
+    if not found:  # it is just being replaced
+        threading.Event().wait(2.0)
+        found = victims(world, name)
     if not found:
         return Blow(moment, name, GIVEN_UP_SECONDS, "there was nobody to kill")
     everyone = tree(world.server())
-    during()
     for each in found:
-        os.kill(each.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.kill(each.pid, signal.SIGKILL)
     since = CLOCK.now()
     left: list[str] = []
     if name in ("server", "node"):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import pytest
 
-from windtunnel.assembly import agent
+from windtunnel.assembly import agent, components
 from windtunnel.errors import ClusterError
 from windtunnel.kernel import Loop, WallClock
 
@@ -106,6 +106,22 @@ def test_a_part_that_fails_ends_the_process_with_a_sentence() -> None:
     assert (process.returncode, out) == (1, "stopped\n")
     last = err.splitlines()[-1]
     assert last == "windtunnel agent it: ends, for it failed: ZeroDivisionError: division by zero"
+
+
+def test_a_part_that_cannot_begin_says_why(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def begin() -> None:
+        raise FileNotFoundError(2, "No such file or directory", "/x/key")
+
+    part = Part(begin)
+    monkeypatch.setitem(components.PARTS, "it", lambda _: part)
+
+    assert agent.run("it", [], {}) == agent.FAILED
+    assert part.stopped == 1
+    assert capsys.readouterr().err == (
+        "windtunnel agent it: cannot begin: No such file or directory: /x/key\n"
+    )
 
 
 def test_an_unknown_agent_is_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -177,6 +177,10 @@ def _live(
         part = drive.patiently(begin, lost)
     except _Ended:
         return 0
+    except OSError as error:
+        where = f": {error.filename}" if error.filename else ""
+        _say(name, f"cannot begin: {error.strerror or error}{where}")
+        return FAILED
     log.info(name, "stands")
     try:
         drive.run()
