@@ -14,7 +14,7 @@ demo: $(USE)
 	@$(BIN)/windtunnel demo
 
 test: $(DEV)
-	$(BIN)/pytest -n auto --dist loadgroup
+	$(BIN)/pytest -n auto
 
 check: lint types test
 

@@ -23,7 +23,6 @@ pytestmark = [
     pytest.mark.go,
     pytest.mark.shared,
     pytest.mark.timeout(900),
-    pytest.mark.xdist_group("real-node"),
 ]
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,6 +43,7 @@ COMPONENTS = {
 }
 """Sections of the values, and the agent that the image of each starts; of what runs in the lab."""
 PATIENCE = 180
+INSTALL = ("install", RELEASE, str(CHART), "-n", NAMESPACE, "--create-namespace")
 ALL_PARTS = (
     "draPlugin.enabled", "kwokDraPlugin.enabled", "computeDomainDraPlugin.enabled",
     "kwokComputeDomainDraPlugin.enabled", "statusExporter.nodeResourceTopology.enabled",
@@ -96,8 +96,8 @@ class RealNode:
         return path
 
 
-@pytest.fixture(scope="module")
-def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealNode]:
+@pytest.fixture
+def node(tmp_path: Path) -> Iterator[RealNode]:
     """A real control plane, a real kubelet, and the real kwok; one at a time on a machine."""
     if os.geteuid() != 0:
         pytest.skip("needs root, for a kubelet of this machine")
@@ -109,7 +109,6 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealNode]:
     for binary in BINARIES:
         programs.built(binary)
 
-    folder = tmp_path_factory.mktemp("real")
     foreign = LEFT_ON_THE_HOST.exists()
     realkube = [sys.executable, str(script)]
     with (home / "in-use").open("w") as lock:
@@ -122,7 +121,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RealNode]:
                 pytest.skip(
                     f"needs a real kubelet, which does not start here: {_last_line(up.stderr)}"
                 )
-            yield from _furnished(realkube, folder, home / "admin.kubeconfig")
+            yield from _furnished(realkube, tmp_path, home / "admin.kubeconfig")
         finally:
             subprocess.run([*realkube, "down"], check=True, capture_output=True)
             if not foreign:
@@ -163,43 +162,32 @@ def _furnished(realkube: list[str], folder: Path, kubeconfig: Path) -> Iterator[
             kwok.wait(timeout=20)
 
 
-@pytest.mark.parametrize(("compat", "live"), [("0.2", False), ("", True)])
-def test_the_lab_is_walked_on_a_real_kubelet(node: RealNode, compat: str, live: bool) -> None:
+def test_the_lab_is_walked_on_a_real_kubelet(node: RealNode) -> None:
+    """One test, for the cluster takes a minute to make: as of old, live, and with all parts on."""
+    for compat in ("0.2", ""):
+        lab.judge(_walk(node, compat), NODE)
+
+    switched = [word for part in ALL_PARTS for word in ("--set", f"{part}=true")]
+    assert node.helm(*INSTALL, *switched).stderr == ""
+
+
+def _walk(node: RealNode, compat: str) -> Path:
     values = node.values(compat)
-    install = ("install", RELEASE, str(CHART), "-n", NAMESPACE, "--create-namespace")
-    installed = node.helm(*install, "-f", str(values))
-    assert installed.stderr == ""
+    assert node.helm(*INSTALL, "-f", str(values)).stderr == ""
+    out = node.folder / f"lab{compat}"
+    live = compat == ""
     try:
-        out = lab.walk(
-            node.folder / f"lab{compat}",
-            node.environment,
-            live=live,
-            values=values,
-            patience=PATIENCE,
-        )
+        lab.walk(out, node.environment, live=live, values=values, patience=PATIENCE)
     except AssertionError as error:
         raise AssertionError(f"{error}\n{_told(node)}") from None
-    finally:
-        # In this order: the pods of a played node go only as long as there is the node.
-        node.kubectl("delete", "namespace", "fake-lab", "--ignore-not-found")
-        node.kubectl("delete", "node", "gpu-a", "--ignore-not-found")
-        node.helm("uninstall", RELEASE, "-n", NAMESPACE)
-        node.kubectl("delete", "namespace", NAMESPACE)
-
-    lab.judge(out, NODE)
+    # In this order: the pods of a played node go only as long as there is the node.
+    node.kubectl("delete", "namespace", "fake-lab")
+    node.kubectl("delete", "node", "gpu-a")
+    node.helm("uninstall", RELEASE, "-n", NAMESPACE)
+    node.kubectl("delete", "namespace", NAMESPACE)
+    return out
 
 
 def _told(node: RealNode) -> str:
     pods = node.kubectl("get", "pods", "-A", "-o", "wide")
     return pods + node.kubectl("get", "events", "-A", "--field-selector", "type=Warning")
-
-
-def test_a_real_api_server_takes_every_object_without_a_warning(node: RealNode) -> None:
-    switched = [word for part in ALL_PARTS for word in ("--set", f"{part}=true")]
-    install = ("install", "trial", str(CHART), "-n", "trial", "--create-namespace")
-
-    done = node.helm(*install, *switched)
-    node.helm("uninstall", "trial", "-n", "trial")
-    node.kubectl("delete", "namespace", "trial", "--wait=false")
-
-    assert done.stderr == ""
