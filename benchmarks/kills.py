@@ -61,7 +61,9 @@ class World:
 
     @property
     def environment(self) -> dict[str, str]:
-        kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+        kept = {
+            name: os.environ[name] for name in ("PATH", "LANG", "PYTHONPATH") if name in os.environ
+        }
         return kept | {
             "HOME": str(self.home),
             "WINDTUNNEL_HOME": str(self.home / "state"),

@@ -13,6 +13,7 @@ import grpc
 import pytest
 
 from windtunnel.kernel import Loop, WallClock
+from windtunnel.nodes.kubelet.devices import link
 from windtunnel.nodes.kubelet.devices.admission import Admitted, Rejected
 from windtunnel.nodes.kubelet.devices.devices import Devices
 from windtunnel.nodes.kubelet.outside import Outside
@@ -307,6 +308,49 @@ def test_a_slow_answer_holds_every_pod_that_comes_later(node: Node) -> None:
     node.until(lambda: len(order) == 2)
 
     assert order == ["slow", "plain"]
+
+
+def test_a_plugin_that_hangs_is_given_up(node: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(link, "ANSWER_SECONDS", 0.2)
+    plugin = node.join(1, allocate={"delay_s": 3.0, **IDS})
+
+    assert node.admit(pod("a", 1)) == unexpected(
+        "rpc error: code = DeadlineExceeded desc = context deadline exceeded"
+    )
+
+    plugin.behave({"allocate": IDS})
+    assert node.admit(pod("b", 1)) == Admitted()
+
+
+@pytest.mark.parametrize("ids", [["nobody's"], ["GPU-0", "GPU-1", "GPU-2"], []])
+def test_a_preference_that_is_a_lie_changes_nothing(node: Node, ids: list[str]) -> None:
+    node.join(3, options={"get_preferred_allocation_available": True}, preferred={"ids": ids})
+
+    assert node.admit(pod("a", 2)) == Admitted()
+    assert len(node.allocations()[0]) == 2
+    assert set(node.allocations()[0]) < {"GPU-0", "GPU-1", "GPU-2"}
+
+
+def test_lists_without_an_end_hold_nobody_up(node: Node) -> None:
+    plugin = node.join(1)
+    ended = threading.Event()
+
+    def flood() -> None:
+        for turn in range(100_000):
+            if ended.is_set():
+                break
+            state = "Healthy" if turn % 2 else "Sick"
+            many = [{"id": f"X-{n}", "health": state} for n in range(100)]
+            plugin.list_devices([{"id": "GPU-0", "health": "Healthy"}, *many])
+
+    thread = threading.Thread(target=flood)
+    thread.start()
+    try:
+        node.until(lambda: node.figures()[0] == 101)
+        assert node.admit(pod("a", 0)) == Admitted()
+    finally:
+        ended.set()
+        thread.join()
 
 
 def test_a_plugin_that_dies_leaves_its_devices_unusable(node: Node) -> None:
