@@ -8,7 +8,8 @@ from typing import Annotated, Any
 import msgspec
 import pytest
 
-from windtunnel.assembly.settings import Settings, parse_flag, read_flags
+from windtunnel.apiserver import DEFAULT_PLUGINS, OPTIONAL_PLUGINS
+from windtunnel.assembly.settings import Settings, choose_plugins, parse_flag, read_flags
 from windtunnel.errors import UsageError
 from windtunnel.nodes import PoolOrder
 
@@ -77,11 +78,21 @@ def test_a_flag_is_refused_for(text: str, said: str) -> None:
         read_flags(with_flags(text), "controllers", Flags, frozenset({"name"}))
 
 
-def test_admission_plugins_are_known_or_refused_by_name(tmp_path: Path) -> None:
-    def settings(*names: str) -> Settings:
-        plugins = frozenset(names)
-        return Settings(name="c", kubeconfig=tmp_path / "k", admission_plugins=plugins)
+def test_admission_plugins_are_switched_by_name() -> None:
+    chosen = choose_plugins({"ExtendedResourceToleration", "Priority"}, {"ServiceAccount"})
 
-    settings("ExtendedResourceToleration", "NamespaceLifecycle")
-    with pytest.raises(UsageError, match="admission plugin AlwaysDeny cannot be switched on"):
-        settings("AlwaysDeny")
+    assert chosen == (DEFAULT_PLUGINS | OPTIONAL_PLUGINS) - {"ServiceAccount"}
+
+
+@pytest.mark.parametrize(
+    ("enabled", "disabled", "said"),
+    [
+        ({"AlwaysDeny"}, set(), "there is no admission plugin AlwaysDeny to switch"),
+        ({"Priority"}, {"Priority"}, "Priority is to be both on and off"),
+    ],
+)
+def test_what_cannot_be_switched_is_refused(
+    enabled: set[str], disabled: set[str], said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        choose_plugins(enabled, disabled)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from windtunnel.apiserver import DEFAULT_PLUGINS
 from windtunnel.assembly.parts import PartSettings
 from windtunnel.assembly.virtual import Virtual
 from windtunnel.devices import GPU, take_ledger
@@ -33,7 +34,7 @@ class Lab:
         self.cluster = Virtual(
             settings=PartSettings(scheduler=scheduler),
             pools=pools,
-            admission_plugins=plugins or frozenset(),
+            admission_plugins=DEFAULT_PLUGINS | (plugins or frozenset()),
         )
         self.client = self.cluster.client("user")
         self.cluster.run(2)

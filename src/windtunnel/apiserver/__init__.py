@@ -20,10 +20,13 @@ if TYPE_CHECKING:
     from windtunnel.apiserver.core import Core
     from windtunnel.apiserver.inprocess import LocalClient
     from windtunnel.apiserver.mint import Mint, live_mint, seeded_mint
+    from windtunnel.apiserver.plugin_names import DEFAULT_PLUGINS, OPTIONAL_PLUGINS
     from windtunnel.apiserver.request import Answer, Frame, Outcome, Request, Stream
     from windtunnel.machinery.admission import Ask, Reply, User
 
 __all__ = [
+    "DEFAULT_PLUGINS",
+    "OPTIONAL_PLUGINS",
     "Answer",
     "Ask",
     "Core",
@@ -42,6 +45,8 @@ __all__ = [
 ]
 
 _HOMES: Final = {
+    "DEFAULT_PLUGINS": "apiserver.plugin_names",
+    "OPTIONAL_PLUGINS": "apiserver.plugin_names",
     "Answer": "apiserver.request",
     "Ask": "machinery.admission",
     "Core": "apiserver.core",

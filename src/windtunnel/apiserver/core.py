@@ -28,6 +28,7 @@ from windtunnel.apiserver.describing.server_paths import ServerPaths
 from windtunnel.apiserver.forms.negotiation import Form, accepted
 from windtunnel.apiserver.forms.rendering import Tables, refusal_answer, text_answer
 from windtunnel.apiserver.mint import Mint, live_mint
+from windtunnel.apiserver.plugin_names import DEFAULT_PLUGINS
 from windtunnel.apiserver.request import BODY_LIMIT, Answer, Outcome, Request
 from windtunnel.apiserver.routes import Route, parse
 from windtunnel.apiserver.subresources.binding import Binding
@@ -73,7 +74,7 @@ class Core:
         signer: Signer | None = None,
         tokens: Mapping[str, User] | None = None,
         service_range: str = "10.96.0.0/16",
-        admission_plugins: AbstractSet[str] = frozenset(),
+        admission_plugins: AbstractSet[str] = DEFAULT_PLUGINS,
         mint: Mint | None = None,
         rules: Callable[[Core], Panel] | None = None,
     ) -> None:
@@ -86,7 +87,7 @@ class Core:
             signer: Signs service-account tokens; None: with a fresh key.
             tokens: Static bearer tokens.
             service_range: From which services get their addresses.
-            admission_plugins: Names of those that are on though the real server has them off.
+            admission_plugins: Names of those that are on.
             rules: Makes the admission rules of other rooms; the core it is handed cannot be
                 asked anything yet.
             mint: Makes uids and random ends of names; None: as a live cluster does.
@@ -106,7 +107,7 @@ class Core:
                 rbac,
                 self.mint,
                 service_range=service_range,
-                optional=admission_plugins,
+                plugins=admission_plugins,
                 others=rules(self) if rules is not None else Panel(),
             )
         )

@@ -15,31 +15,31 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from windtunnel.assembly.settings import (
-        ADMISSION_PLUGINS,
         COMPACT_PATH,
         PARTS,
         WITHOUT_EFFECT,
         Settings,
+        choose_plugins,
         parse_flag,
     )
     from windtunnel.assembly.start import start
 
 __all__ = [
-    "ADMISSION_PLUGINS",
     "COMPACT_PATH",
     "PARTS",
     "WITHOUT_EFFECT",
     "Settings",
+    "choose_plugins",
     "parse_flag",
     "start",
 ]
 
 _HOMES: Final = {
-    "ADMISSION_PLUGINS": "settings",
     "COMPACT_PATH": "settings",
     "PARTS": "settings",
     "Settings": "settings",
     "WITHOUT_EFFECT": "settings",
+    "choose_plugins": "settings",
     "parse_flag": "settings",
     "start": "start",
 }

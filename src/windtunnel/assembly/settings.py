@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar, get_origin
 
 import msgspec
 
+from windtunnel.apiserver import DEFAULT_PLUGINS, OPTIONAL_PLUGINS
 from windtunnel.errors import UsageError
 from windtunnel.machinery.age import parse_duration
 from windtunnel.nodes import PoolOrder
@@ -18,18 +20,6 @@ PARTS: Final = ("scheduler", "controllers", "nodes", "kubelet")
 
 ``nodes`` are all nodes, played ones and the kubelet's.
 """
-
-ADMISSION_PLUGINS: Final = frozenset({"ExtendedResourceToleration"})
-"""What ``admission_plugins`` may switch on; off by default in the real server, too."""
-_ON_BY_DEFAULT: Final = frozenset(
-    {
-        "DefaultStorageClass", "DefaultTolerationSeconds", "LimitRanger",
-        "MutatingAdmissionWebhook", "NamespaceLifecycle", "PodSecurity", "Priority",
-        "ResourceQuota", "RuntimeClass", "ServiceAccount", "StorageObjectInUseProtection",
-        "TaintNodesByCondition", "ValidatingAdmissionWebhook",
-    }
-)  # fmt: skip
-"""What the real server has on by default, and we too; naming it changes nothing."""
 
 PREFERRED_PORT: Final = 6443
 """Taken when it is free and no port was asked for; source: kubeadm's default."""
@@ -69,7 +59,7 @@ class Settings:
     ephemeral: bool = False
     """Keep everything in memory only."""
     without: frozenset[str] = frozenset()
-    admission_plugins: frozenset[str] = frozenset()
+    admission_plugins: frozenset[str] = DEFAULT_PLUGINS
     operator: bool = True
     """Install the fake GPU operator's release when the cluster is new."""
     token_file: Path | None = None
@@ -89,12 +79,6 @@ class Settings:
         strangers = sorted(self.without - set(PARTS))
         if strangers:
             raise UsageError(f"there is no part {strangers[0]}; --without knows {', '.join(PARTS)}")
-        unknown = sorted(self.admission_plugins - ADMISSION_PLUGINS - _ON_BY_DEFAULT)
-        if unknown:
-            raise UsageError(
-                f"admission plugin {unknown[0]} cannot be switched on; "
-                f"{', '.join(sorted(ADMISSION_PLUGINS))} can"
-            )
         if self.port is not None and not 0 <= self.port <= 65535:
             raise UsageError(f"port {self.port} is not between 0 (any free one) and 65535")
         names = [pool.name for pool in self.pools]
@@ -116,6 +100,25 @@ class Settings:
     def has_operator(self) -> bool:
         """Whether the operator is to be installed; without a node, its pods would never run."""
         return self.operator and self.has_kubelet
+
+
+def choose_plugins(enabled: AbstractSet[str], disabled: AbstractSet[str]) -> frozenset[str]:
+    """Return the admission plugins that are on, as the flags of kube-apiserver decide it.
+
+    Raises:
+        UsageError: one is not known, or is to be both on and off.
+    """
+    known = DEFAULT_PLUGINS | OPTIONAL_PLUGINS
+    unknown = sorted((enabled | disabled) - known)
+    if unknown:
+        raise UsageError(
+            f"there is no admission plugin {unknown[0]} to switch; there are "
+            f"{', '.join(sorted(known))}"
+        )
+    both = sorted(enabled & disabled)
+    if both:
+        raise UsageError(f"admission plugin {both[0]} is to be both on and off")
+    return (DEFAULT_PLUGINS | enabled) - disabled
 
 
 def parse_flag(part: str, text: str) -> tuple[str, str, str]:

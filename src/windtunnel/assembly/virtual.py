@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from typing import Final
 
-from windtunnel.apiserver import Core, LocalClient, seeded_mint
+from windtunnel.apiserver import DEFAULT_PLUGINS, Core, LocalClient, seeded_mint
 from windtunnel.assembly.furnish import provide_account
 from windtunnel.assembly.parts import Parts, PartSettings
 from windtunnel.kernel import Chance, Loop, VirtualClock
@@ -37,7 +37,7 @@ class Virtual:
         settings: PartSettings | None = None,
         *,
         pools: Sequence[PoolOrder] = (),
-        admission_plugins: AbstractSet[str] = frozenset(),
+        admission_plugins: AbstractSet[str] = DEFAULT_PLUGINS,
         start: float = START,
     ) -> None:
         """Make the cluster and start its parts; the first steps are played by ``run``.
@@ -46,7 +46,7 @@ class Virtual:
             seed: From which everything comes that is drawn by lot or minted.
             settings: Which parts there are, and how they are set; no host is ``HOST``.
             pools: Nodes that are there from the start.
-            admission_plugins: Those that are on though they are off by default.
+            admission_plugins: Names of those that are on.
             start: The time at which it begins, in seconds since the epoch.
         """
         chance = Chance(seed)

@@ -9,10 +9,10 @@ from pathlib import Path
 import click
 
 from windtunnel.assembly import (
-    ADMISSION_PLUGINS,
     PARTS,
     WITHOUT_EFFECT,
     Settings,
+    choose_plugins,
     parse_flag,
     start,
 )
@@ -66,11 +66,17 @@ from windtunnel.nodes import parse_order
 )
 @click.option(
     "--enable-admission-plugins",
-    "plugins",
+    "enabled",
     multiple=True,
     metavar="NAMES",
-    help="Admission plugins of kube-apiserver that are off by default: "
-    f"{','.join(sorted(ADMISSION_PLUGINS))}.",
+    help="Switch on what is off by default: ExtendedResourceToleration.",
+)
+@click.option(
+    "--disable-admission-plugins",
+    "disabled",
+    multiple=True,
+    metavar="NAMES",
+    help="Switch admission plugins of kube-apiserver off, such as ServiceAccount.",
 )
 @click.option(
     "--scheduler-config",
@@ -109,7 +115,8 @@ def command(
     orders: tuple[str, ...],
     without: tuple[str, ...],
     no_operator: bool,
-    plugins: tuple[str, ...],
+    enabled: tuple[str, ...],
+    disabled: tuple[str, ...],
     scheduler_config: Path | None,
     token_auth_file: Path | None,
     controller_args: tuple[str, ...],
@@ -127,7 +134,7 @@ def command(
         ephemeral=ephemeral,
         without=_words(without),
         operator=not no_operator,
-        admission_plugins=_words(plugins),
+        admission_plugins=choose_plugins(_words(enabled), _words(disabled)),
         token_file=token_auth_file,
         scheduler_file=scheduler_config,
         pools=tuple(parse_order(text) for text in orders),

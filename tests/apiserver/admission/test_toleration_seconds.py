@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from tests.apiserver.api import Api, obj
 
+from windtunnel.apiserver import DEFAULT_PLUGINS
+
 GPU = "nvidia.com/gpu"
 
 
@@ -32,7 +34,7 @@ def test_a_new_node_is_not_ready(api: Api) -> None:
 
 @pytest.mark.parametrize(("switched_on", "count"), [(False, 2), (True, 3)])
 def test_extended_resources_are_tolerated_on_demand(switched_on: bool, count: int) -> None:
-    plugins = {"ExtendedResourceToleration"} if switched_on else set()
+    plugins = DEFAULT_PLUGINS | {"ExtendedResourceToleration"} if switched_on else DEFAULT_PLUGINS
     api = Api(admission_plugins=plugins)
     path = api.namespace()
 
@@ -41,3 +43,13 @@ def test_extended_resources_are_tolerated_on_demand(switched_on: bool, count: in
     assert len(spec["tolerations"]) == count
     own = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
     assert (own in spec["tolerations"]) is switched_on
+
+
+def test_a_plugin_that_is_off_does_nothing() -> None:
+    api = Api(admission_plugins=DEFAULT_PLUGINS - {"DefaultTolerationSeconds", "ServiceAccount"})
+    path = api.namespace()
+
+    spec = api.pod(path, containers=[container()])["spec"]
+
+    assert "tolerations" not in spec
+    assert "serviceAccountName" not in spec

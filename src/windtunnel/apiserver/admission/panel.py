@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set as AbstractSet
-from typing import Final
+from typing import Final, TypeVar
 
 from windtunnel.apiserver.access.authorization import Authorizer
 from windtunnel.apiserver.access.rbac import Rbac
@@ -27,9 +27,11 @@ from windtunnel.apiserver.admission.toleration_seconds import DefaultTolerationS
 from windtunnel.apiserver.admission.unenforced_policies import UnenforcedPolicies
 from windtunnel.apiserver.admission.webhooks import Webhooks
 from windtunnel.apiserver.mint import Mint
+from windtunnel.apiserver.plugin_names import DEFAULT_PLUGINS
 from windtunnel.machinery.admission import Panel
 from windtunnel.store import Store
 
+R = TypeVar("R")
 _NONE: Final = Panel()
 
 
@@ -40,44 +42,48 @@ def builtin_panel(
     mint: Mint,
     *,
     service_range: str,
-    optional: AbstractSet[str] = frozenset(),
+    plugins: AbstractSet[str] = DEFAULT_PLUGINS,
     others: Panel = _NONE,
 ) -> Panel:
     """Return the rules of a cluster.
 
-    ``optional`` are the plugins that are on though they are off by default; ``others`` come after
-    all built-in ones, but before webhooks and quota.
+    ``plugins`` are the names of those that are on; ``others`` come after all built-in ones, but
+    before webhooks and quota.
     """
+
+    def on(name: str, rule: R) -> list[R]:
+        return [rule] if name in plugins else []
+
     limits, priority, classes = LimitRanger(store), Priority(store), RuntimeClass(store)
     webhooks = Webhooks(store, mint)
     return Panel(
         mutators=[
-            NamespaceLifecycle(store),
+            *on("NamespaceLifecycle", NamespaceLifecycle(store)),
             CertificateRequests(),
             DeviceAccess(store),
-            limits,
-            ServiceAccount(store, mint),
-            TaintNodesByCondition(),
-            priority,
-            DefaultTolerationSeconds(),
-            *([ExtendedResourceToleration()] if "ExtendedResourceToleration" in optional else []),
-            DefaultStorageClass(store),
-            StorageProtection(),
-            classes,
+            *on("LimitRanger", limits),
+            *on("ServiceAccount", ServiceAccount(store, mint)),
+            *on("TaintNodesByCondition", TaintNodesByCondition()),
+            *on("Priority", priority),
+            *on("DefaultTolerationSeconds", DefaultTolerationSeconds()),
+            *on("ExtendedResourceToleration", ExtendedResourceToleration()),
+            *on("DefaultStorageClass", DefaultStorageClass(store)),
+            *on("StorageObjectInUseProtection", StorageProtection()),
+            *on("RuntimeClass", classes),
             ServiceAddresses(store, service_range),
             *others.mutators,
-            webhooks,
+            *on("MutatingAdmissionWebhook", webhooks),
         ],
         judges=[
             RoleEscalation(authorizer, rbac),
-            limits,
-            PodSecurity(store),
-            priority,
-            classes,
+            *on("LimitRanger", limits),
+            *on("PodSecurity", PodSecurity(store)),
+            *on("Priority", priority),
+            *on("RuntimeClass", classes),
             UnenforcedPolicies(),
             *others.judges,
-            webhooks,
+            *on("ValidatingAdmissionWebhook", webhooks),
             # Last, for what it lets pass it counts.
-            ResourceQuota(store),
+            *on("ResourceQuota", ResourceQuota(store)),
         ],
     )
