@@ -26,19 +26,13 @@ from typing import Final
 from windtunnel.assembly.components import PARTS
 
 PACKAGES: Final = (
-    "grpcio",
-    "msgspec",
-    "prometheus-client",
-    "protobuf",
-    "pyyaml",
-    "typing-extensions",
-)
+    "grpcio", "msgspec", "prometheus-client", "protobuf", "pyyaml", "typing-extensions",
+)  # fmt: skip
 """What agents import beside the standard library."""
 
 _LEFT_OUT: Final = (
-    "__pycache__",
-    "_tkinter*", "config-*", "dist-packages", "ensurepip", "idlelib", "lib2to3", "pydoc_data",
-    "site-packages", "test", "tests", "tkinter", "turtledemo",
+    "__pycache__", "_tkinter*", "config-*", "dist-packages", "ensurepip", "idlelib", "lib2to3",
+    "pydoc_data", "site-packages", "test", "tests", "tkinter", "turtledemo",
 )  # fmt: skip
 """Parts of the standard library that no agent needs, and packages of somebody else."""
 _HOME: Final = "opt/windtunnel"
@@ -66,10 +60,14 @@ def make(root: Path, busybox: str) -> None:
     _libraries(root)
     _strip(root)
     # Agents have a tenth of a processor: nothing may be left to compile when they start.
-    mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
-    for folder in (root / "usr/local/lib", home):
+    for packages in (root / "usr/local/lib", home):
         compileall.compile_dir(
-            folder, quiet=2, workers=0, stripdir=root, prependdir="/", invalidation_mode=mode
+            packages,
+            quiet=2,
+            workers=0,
+            stripdir=root,
+            prependdir="/",
+            invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH,
         )
 
 

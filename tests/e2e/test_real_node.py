@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -34,6 +35,7 @@ TOOLS = ("containerd", "ctr", "runc", "iptables", "busybox", "openssl", "ldd")
 NODE = "real-0"
 LEFT_ON_THE_HOST = Path("/var/lib/runai")
 REPOSITORY = "windtunnel.dev/run-ai/fake-gpu-operator"
+VERSION = yaml.safe_load((CHART / "Chart.yaml").read_text())["appVersion"]
 COMPONENTS = {
     "devicePlugin": "device-plugin",
     "statusUpdater": "status-updater",
@@ -80,17 +82,17 @@ class RealNode:
 
         Ports are unusual ones: other clusters on the machine may use the usual ones.
         """
-        version = yaml.safe_load((CHART / "Chart.yaml").read_text())["appVersion"]
-        tree = {section: {"image": {"pullPolicy": "Never"}} for section in COMPONENTS} | {
+        local: dict[str, Any] = {s: {"image": {"pullPolicy": "Never"}} for s in COMPONENTS}
+        local["statusExporter"] |= {"port": 29400, "kwok": {"port": 29401}}
+        # Containers with GPUs are on the pods' bridge, where the host has the first address.
+        local["topologyServer"] |= {"port": 28080, "url": "http://10.244.0.1:28080"}
+        tree = local | {
             "compat": compat,
             "hostNetwork": True,
             "apiServer": {"host": "127.0.0.1", "port": self.environment["API_PORT"]},
             "runtimeClass": {"enabled": False},
-            "ubuntu": {"image": {"repository": f"{REPOSITORY}/device-plugin", "tag": version}},
+            "ubuntu": {"image": {"repository": f"{REPOSITORY}/device-plugin", "tag": VERSION}},
         }
-        tree["statusExporter"] |= {"port": 29400, "kwok": {"port": 29401}}
-        # Containers with GPUs are on the pods' bridge, where the host has the first address.
-        tree["topologyServer"] |= {"port": 28080, "url": "http://10.244.0.1:28080"}
         path = self.folder / f"values{compat}.yaml"
         path.write_text(yaml.safe_dump(tree))
         return path
@@ -135,9 +137,8 @@ def _last_line(text: str) -> str:
 def _furnished(realkube: list[str], folder: Path, kubeconfig: Path) -> Iterator[RealNode]:
     image = folder / "image"
     subprocess.run([sys.executable, str(ROOT / "images" / "rootfs.py"), str(image)], check=True)
-    version = yaml.safe_load((CHART / "Chart.yaml").read_text())["appVersion"]
     for component in COMPONENTS.values():
-        tag = f"{REPOSITORY}/{component}:{version}"
+        tag = f"{REPOSITORY}/{component}:{VERSION}"
         load = [*realkube, "image", tag, str(image), "--", f"/bin/{component}"]
         subprocess.run(load, check=True)
     kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}

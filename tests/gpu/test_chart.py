@@ -190,3 +190,18 @@ def test_a_node_whose_pods_cannot_reach_the_api_is_served() -> None:
             told = {env["name"]: env.get("value") for env in pod["containers"][0]["env"]}
             assert told["KUBERNETES_SERVICE_HOST"] == "127.0.0.1"
             assert told["KUBERNETES_SERVICE_PORT"] == "6443"
+
+
+def test_on_one_network_a_part_that_listens_frees_its_port_before_the_next_one_starts() -> None:
+    values = ("hostNetwork=true", "topologyServer.port=8090", "statusExporter.kwok.port=9401")
+    ports = {"topology-server": 8090, "nvidia-dcgm-exporter-kwok": 9401}
+    for each in rendered(*values):
+        port = ports.get(each["metadata"]["name"])
+        if port and each["kind"] == "Service":
+            assert each["spec"]["ports"][0]["targetPort"] == port
+        if port and each["kind"] == "Deployment":
+            rollout = each["spec"]["strategy"]["rollingUpdate"]
+            assert rollout == {"maxSurge": 0, "maxUnavailable": 1}
+            (container,) = each["spec"]["template"]["spec"]["containers"]
+            assert container["ports"][0]["containerPort"] == port
+            assert {"name": "WINDTUNNEL_LISTEN_PORT", "value": str(port)} in container["env"]
