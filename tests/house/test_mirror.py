@@ -42,7 +42,6 @@ TESTED_ELSEWHERE = {
     "nodes/kubelet/pods/records.py": "tests/nodes/kubelet/pods/test_plan.py",
     "nodes/played/settings.py": "a value without behaviour",
     "apiserver/plugin_names.py": "tests/assembly/test_settings.py",
-    "assembly/components.py": "tests/e2e starts agents by it",
     "cli/agent.py": "tests/assembly/test_agent.py; only its help is ever seen",
     "cli/options.py": "declarations; the help snapshot has them",
     "assembly/cluster.py": "tests/e2e starts it for everything",

@@ -23,7 +23,9 @@ from windtunnel.nodes.kubelet.runtime.registries import Holding, Registries, hol
 
 COMPONENTS: Final = frozenset(
     {
+        "compute-domain-controller",
         "device-plugin",
+        "kwok-compute-domain-dra-plugin",
         "kwok-dra-plugin",
         "kwok-gpu-device-plugin",
         "mig-faker",
