@@ -44,7 +44,7 @@ class Verdict:
 
     passes: Bools
     unresolvable: Bools
-    """RefusedNodes rows where removing pods would not help."""
+    """Rows refused where removing pods would not help."""
     reasons: tuple[tuple[str, Bools], ...] = ()
     """Reason and the rows it is given for, in the order in which one node names them."""
 

@@ -77,7 +77,7 @@ class ResourcePlugin(services.DevicePluginServicer):
             (self._folder / self.offer.socket).unlink(missing_ok=True)
 
     def replace(self, offer: DeviceList) -> None:
-        """DeviceList something else from now on."""
+        """Offer something else from now on."""
         with self._news:
             if offer != self.offer:
                 self.offer = offer

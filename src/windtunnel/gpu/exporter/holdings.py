@@ -40,7 +40,7 @@ class PodDevices:
 
 
 def apportioned(total: int, weights: Sequence[int]) -> list[int]:
-    """ZoneShare out whole things by weight; what is left over goes to the largest remainders."""
+    """Share out whole things by weight; what is left over goes to the largest remainders."""
     whole = sum(weights)
     if whole == 0:
         return [0] * len(weights)
