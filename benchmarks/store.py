@@ -29,7 +29,6 @@ def write(store: Store, name: str) -> None:
         uid="0c8e26a1-5e0b-4f0e-9a5b-000000000000",
         labels={"app": "train"},
         fields={"spec.nodeName": "node-1", "status.phase": "Running", "status.podIP": name},
-        owners=("owner",),
     )
 
 

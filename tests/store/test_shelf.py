@@ -8,7 +8,7 @@ from windtunnel.store.version import Version, VersionType
 def version(
     key: Key, revision: int, kind: VersionType = "ADDED", previous: Version | None = None
 ) -> Version:
-    return Version("pods", key, revision, kind, b"{}", "u", {}, {}, (), revision, previous)
+    return Version("pods", key, revision, kind, b"{}", "u", {}, {}, revision, previous)
 
 
 def test_keys_are_in_the_byte_order_of_their_paths() -> None:

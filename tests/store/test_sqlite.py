@@ -25,7 +25,7 @@ def open_store(path: Path, **settings: int) -> Store:
 def put(store: Store, name: str, text: str = "") -> int:
     return store.put(
         "pods", Key("ns", name), body=lambda revision: f'"{revision}{text}"'.encode(),
-        expected=None, uid=f"u-{name}", labels={"app": name}, fields={"f": text}, owners=("o",),
+        expected=None, uid=f"u-{name}", labels={"app": name}, fields={"f": text},
     ).revision  # fmt: skip
 
 
@@ -176,13 +176,12 @@ def test_what_was_written_is_there_after_a_restart(tmp_path: Path) -> None:
 
     again = open_store(path)
 
-    assert [(v.key, v.revision, v.body, v.uid, v.labels, v.fields, v.owners, v.created)
+    assert [(v.key, v.revision, v.body, v.uid, v.labels, v.fields, v.created)
             for v in again.list("pods")] == [
-        (v.key, v.revision, v.body, v.uid, v.labels, v.fields, v.owners, v.created)
+        (v.key, v.revision, v.body, v.uid, v.labels, v.fields, v.created)
         for v in before
     ]  # fmt: skip
     assert again.revision == again.durable == 5
-    assert again.owned_by("o") == [("pods", Key("ns", "a"))]
     assert put(again, "c") == 6
     again.check()
     again.close()

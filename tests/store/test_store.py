@@ -40,7 +40,6 @@ def put(
     namespace: str = "ns",
     expected: int | None = None,
     labels: dict[str, str] | None = None,
-    owners: tuple[str, ...] = (),
     resource: str = "pods",
 ) -> Version:
     def body(revision: int) -> bytes:
@@ -48,7 +47,7 @@ def put(
 
     return store.put(
         resource, Key(namespace, name), body=body, expected=expected, uid=f"uid-{name}",
-        labels=labels or {}, fields={"metadata.name": name}, owners=owners,
+        labels=labels or {}, fields={"metadata.name": name},
     )  # fmt: skip
 
 
@@ -59,7 +58,7 @@ def seen(versions: list[Version]) -> list[tuple[str, str, int]]:
 def test_an_empty_store_stands_at_revision_one(make: Make) -> None:
     store = make()
 
-    assert (store.revision, store.durable, store.next_revision()) == (1, 1, 2)
+    assert (store.revision, store.durable) == (1, 1)
     assert store.list("pods") == []
     assert store.count("pods") == 0
     assert store.get("pods", Key("ns", "a")) is None
@@ -227,18 +226,6 @@ def test_a_subscriber_may_not_write(make: Make) -> None:
 
     with pytest.raises(BrokenInvariant):
         put(store, "a")
-
-
-def test_owned_objects_are_found_by_the_uid_of_their_owner(make: Make) -> None:
-    store = make()
-    put(store, "a", owners=("x", "y"))
-    put(store, "b", owners=("x",))
-    put(store, "a", owners=("y",))
-
-    assert store.owned_by("x") == [("pods", Key("ns", "b"))]
-    assert store.owned_by("y") == [("pods", Key("ns", "a"))]
-    store.remove("pods", Key("ns", "a"), expected=None)
-    assert store.owned_by("y") == []
 
 
 def test_equal_labels_are_one_dict(make: Make) -> None:

@@ -84,7 +84,7 @@ class Comparison(RuleBasedStateMachine):
         def write() -> Version:
             return self.store.put(
                 resource, key, body=lambda revision: b"%d" % revision, expected=expected,
-                uid="", labels={}, fields={}, owners=(key.name,),
+                uid="", labels={}, fields={},
             )  # fmt: skip
 
         if guess == "wrong":

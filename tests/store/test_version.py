@@ -6,7 +6,7 @@ from windtunnel.store.version import Version, forget_previous
 
 def version(revision: int, previous: Version | None = None) -> Version:
     body = b'{"metadata":{"resourceVersion":"%d"}}' % revision
-    return Version("pods", Key("ns", "a"), revision, "MODIFIED", body, "", {}, {}, (), 1, previous)
+    return Version("pods", Key("ns", "a"), revision, "MODIFIED", body, "", {}, {}, 1, previous)
 
 
 def test_every_tree_belongs_to_who_decoded_it() -> None:

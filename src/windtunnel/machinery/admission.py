@@ -48,7 +48,6 @@ class Reply:
     body: bytes = b""
     error: str = ""
     """In words, when the call failed (``connection refused``); "" when it was answered."""
-    timed_out: bool = False
 
 
 @dataclass(frozen=True, slots=True)

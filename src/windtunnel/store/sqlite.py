@@ -77,7 +77,6 @@ _TYPE_NUMBERS: Final = {name: number for number, name in enumerate(_TYPES)}
 class _Columns(msgspec.Struct, array_like=True):
     labels: dict[str, str]
     fields: dict[str, str]
-    owners: tuple[str, ...]
 
 
 _decode_columns = msgspec.json.Decoder(_Columns).decode
@@ -294,7 +293,7 @@ def _values(versions: Sequence[Version]) -> list[Any]:
             version.key.namespace,
             version.key.name,
             version.uid,
-            _encode(_Columns(version.labels, version.fields, version.owners)),
+            _encode(_Columns(version.labels, version.fields)),
             version.body,
         )
     return values
@@ -305,5 +304,5 @@ def _version(row: tuple[Any, ...], previous: Version | None) -> Version:
     known = _decode_columns(columns)
     return Version(
         sys.intern(resource), Key(namespace, name), revision, _TYPES[type_number], body, uid,
-        known.labels, known.fields, known.owners, created, previous,
+        known.labels, known.fields, created, previous,
     )  # fmt: skip

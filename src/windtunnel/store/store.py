@@ -24,8 +24,6 @@ from windtunnel.store.version import Version, Versions, VersionType, forget_prev
 Deliver = Callable[[Version], None]
 MakeBody = Callable[[int], bytes]
 Names = list[str]
-Places = list[tuple[str, Key]]
-"""Resource and key of some objects."""
 
 _VERSION_BYTES: Final = 700
 """What a version of a pod weighs in memory besides its body (measured)."""
@@ -58,14 +56,12 @@ class Store:
         self._window: deque[Version] = deque()
         self._window_bytes = 0
         self._window_limit = recent_bytes or (24 if backend.keeps_history else 64) << 20
-        self._owned: dict[str, dict[tuple[str, Key], None]] = {}
         self._labels: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         self._subscribers: dict[str, tuple[Deliver, ...]] = {}
         self._delivering = False
         self._retention = Retention(clock, keep_seconds) if backend.keeps_history else None
         for version in loaded.live:
             self._shelf(version.resource).place(version)
-            self._index_owners(version, None)
         self._committer = Committer(backend, loaded.revision) if backend.keeps_history else None
 
     @property
@@ -77,10 +73,6 @@ class Store:
     def empty(self) -> bool:
         """Whether there is no object at all."""
         return not any(map(len, self._shelves.values()))
-
-    def next_revision(self) -> int:
-        """Return the revision that the next write will get."""
-        return self.revision + 1
 
     def get(self, resource: str, key: Key) -> Version | None:
         """Return the object, or None where there is none."""
@@ -100,10 +92,6 @@ class Store:
     def resources(self) -> Names:
         """Return the resources of which something exists, sorted."""
         return sorted(resource for resource, shelf in self._shelves.items() if len(shelf))
-
-    def owned_by(self, uid: str) -> Places:
-        """Return the objects whose ownerReferences name this uid."""
-        return list(self._owned.get(uid, ()))
 
     def at(self, resource: str, revision: int, namespace: str = "") -> Versions:
         """Return what existed of a resource at a revision, in key order.
@@ -152,7 +140,6 @@ class Store:
         uid: str,
         labels: dict[str, str],
         fields: dict[str, str],
-        owners: tuple[str, ...] = (),
     ) -> Version:
         """Create or replace an object.
 
@@ -165,7 +152,6 @@ class Store:
             uid: The object's metadata.uid.
             labels: The object's labels; shared with other versions from now on.
             fields: What field selectors may ask for; shared likewise.
-            owners: uids of the object's owners.
 
         Raises:
             Stale: the object is not at the expected revision.
@@ -185,7 +171,7 @@ class Store:
                 fields = previous.fields
         version = Version(
             resource, key, revision, kind, body(revision), uid, self._share(labels, previous),
-            fields, owners, created, previous,
+            fields, created, previous,
         )  # fmt: skip
         self._apply(shelf, version)
         return version
@@ -215,8 +201,7 @@ class Store:
         version = Version(
             resource, key, revision, "DELETED",
             (body or _last_state(previous))(revision),
-            previous.uid, previous.labels, previous.fields, previous.owners, previous.created,
-            previous,
+            previous.uid, previous.labels, previous.fields, previous.created, previous,
         )  # fmt: skip
         self._apply(shelf, version)
         return version
@@ -291,14 +276,8 @@ class Store:
             raise BrokenInvariant("the window is out of order")
         if recent and recent[-1] != self.revision:
             raise BrokenInvariant("the window does not end with the last write")
-        owned: dict[str, set[tuple[str, Key]]] = {}
-        for resource, shelf in self._shelves.items():
+        for shelf in self._shelves.values():
             shelf.check()
-            for version in shelf.objects.values():
-                for uid in version.owners:
-                    owned.setdefault(uid, set()).add((resource, version.key))
-        if owned != {uid: set(items) for uid, items in self._owned.items()}:
-            raise BrokenInvariant("the index of owners does not match the objects")
         if sum(len(shelf.recent) for shelf in self._shelves.values()) != len(self._window):
             raise BrokenInvariant("the window and the shelves disagree")
         if self._window_bytes != sum(map(_weight, self._window)):
@@ -332,9 +311,6 @@ class Store:
         shelf.recent.append(version)
         self._window.append(version)
         self._window_bytes += _weight(version)
-        previous = version.previous
-        if version.owners or (previous is not None and previous.owners):
-            self._index_owners(version, previous)
         if self._committer is not None:
             self._committer.add(version)
         self._deliver(version)
@@ -366,18 +342,6 @@ class Store:
         shelf.known_from = version.revision
         self._window_bytes -= _weight(version)
         forget_previous(version)
-
-    def _index_owners(self, version: Version, previous: Version | None) -> None:
-        place = (version.resource, version.key)
-        if previous is not None:
-            for uid in previous.owners:
-                owned = self._owned[uid]
-                owned.pop(place, None)
-                if not owned:
-                    del self._owned[uid]
-        if version.type != "DELETED":
-            for uid in version.owners:
-                self._owned.setdefault(uid, {})[place] = None
 
     def _share(self, labels: dict[str, str], previous: Version | None) -> dict[str, str]:
         """Return one dict for all versions with equal labels."""

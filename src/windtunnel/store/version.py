@@ -29,8 +29,6 @@ class Version(Struct, frozen=True, gc=False):
     labels: dict[str, str]
     fields: dict[str, str]
     """Values for field selectors (``Rules.selectable``)."""
-    owners: tuple[str, ...]
-    """uids of ownerReferences."""
     created: int
     """Revision at which the object was created."""
     previous: Version | None = None

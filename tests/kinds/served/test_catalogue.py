@@ -14,12 +14,11 @@ def widget(version: str, group: str = "example.com", plural: str = "widgets") ->
     return replace(pods, group=group, version=version, kind="Widget", plural=plural, custom=True)
 
 
-def test_a_kind_is_found_by_path_kind_and_resource() -> None:
+def test_a_kind_is_found_by_path_and_resource() -> None:
     catalogue = Catalogue(builtin_kinds())
     deployments = catalogue.by_resource("deployments.apps")
 
     assert catalogue.by_path("apps", "v1", "deployments") is deployments
-    assert catalogue.by_kind("apps", "v1", "Deployment") is deployments
     assert catalogue.by_path("", "v1", "pods") is catalogue.by_resource("pods")
     assert catalogue.by_path("apps", "v2", "deployments") is None
 
@@ -63,4 +62,4 @@ def test_a_removed_kind_leaves_no_trace_and_every_change_counts() -> None:
     catalogue.remove(kind)
 
     assert len(catalogue) == count
-    assert catalogue.by_kind("example.com", "v1", "Widget") is None
+    assert catalogue.by_path("example.com", "v1", "widgets") is None

@@ -37,7 +37,7 @@ class Asks:
             async with asyncio.timeout(ask.timeout_seconds):
                 return await loop.run_in_executor(self._threads, call, ask)
         except TimeoutError:
-            return Reply(error="context deadline exceeded", timed_out=True)
+            return Reply(error="context deadline exceeded")
 
     def start(self, ask: Ask, done: Callable[[Reply], None]) -> None:
         """Make the call in the background; ``done`` is called on the loop's thread."""
@@ -72,7 +72,7 @@ def call(ask: Ask) -> Reply:
         finally:
             connection.close()
     except TimeoutError:
-        return Reply(error="context deadline exceeded", timed_out=True)
+        return Reply(error="context deadline exceeded")
     except (OSError, http.client.HTTPException) as error:
         return Reply(error=in_words(error, url.hostname or "", url.port or 443))
 

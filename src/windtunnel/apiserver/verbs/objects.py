@@ -75,7 +75,6 @@ def touch(store: Store, version: Version, tree: Tree) -> Version:
         uid=version.uid,
         labels=version.labels,
         fields=version.fields,
-        owners=version.owners,
     )
 
 
@@ -154,7 +153,6 @@ class Objects:
                 raise _TooLargeForStore("etcdserver: request is too large")
             return made
 
-        owners = metadata.get("ownerReferences")
         try:
             version = self.store.put(
                 kind.store,
@@ -164,7 +162,6 @@ class Objects:
                 uid=metadata["uid"],
                 labels=metadata.get("labels") or {},
                 fields=home.rules.selectable(stored),
-                owners=tuple(owner["uid"] for owner in owners) if owners else (),
             )
         except Stale:
             raise conflict(kind, key.name) from None

@@ -29,7 +29,6 @@ class Catalogue:
 
     def __init__(self, kinds: Iterable[Kind] = ()) -> None:
         self._by_path: dict[tuple[str, str, str], Kind] = {}
-        self._by_kind: dict[tuple[str, str, str], Kind] = {}
         self._versions: dict[str, list[Kind]] = {}
         self._generation = 0
         for kind in kinds:
@@ -50,10 +49,6 @@ class Catalogue:
         """Return the kind under ``/apis/group/version/plural``."""
         return self._by_path.get((group, version, plural))
 
-    def by_kind(self, group: str, version: str, kind: str) -> Kind | None:
-        """Return the kind that objects with this apiVersion and kind are of."""
-        return self._by_kind.get((group, version, kind))
-
     def by_resource(self, resource: str) -> Kind:
         """Return the kind named ``deployments.apps``, in the preferred version unless one is given.
 
@@ -71,7 +66,6 @@ class Catalogue:
         if kind.custom:
             self.remove(kind)
         self._by_path[kind.group, kind.version, kind.plural] = kind
-        self._by_kind.setdefault((kind.group, kind.version, kind.kind), kind)
         versions = self._versions.setdefault(kind.resource, [])
         versions.append(kind)
         if kind.custom:
@@ -83,8 +77,6 @@ class Catalogue:
         served = self._by_path.pop((kind.group, kind.version, kind.plural), None)
         if served is None:
             return
-        if self._by_kind.get((kind.group, kind.version, served.kind)) is served:
-            del self._by_kind[kind.group, kind.version, served.kind]
         versions = self._versions[kind.resource]
         versions.remove(served)
         if not versions:

@@ -70,7 +70,3 @@ class Sandboxes:
         """Remove every trace of a pod's sandbox."""
         self.stop(uid)
         self._sandboxes.pop(uid, None)
-
-    def uids(self) -> list[str]:
-        """Return the uids of all pods that have or had a sandbox."""
-        return list(self._sandboxes)
