@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import socket
-
 import pytest
 
 from windtunnel.client.connection import Connection
@@ -170,37 +168,6 @@ def test_many_writes_in_no_order_have_their_outcomes_in_place(
     assert outcomes == [None] * 39
     found = {each["metadata"]["name"] for each in http_client.list("configmaps", namespace)}
     assert found >= set(names)
-
-
-def test_a_connection_that_the_server_closed_is_opened_anew(
-    http_client: HttpClient, namespace: str
-) -> None:
-    http_client.create("configmaps", config(namespace))
-    wire = http_client._wire
-    assert wire is not None
-    assert wire.sock is not None
-    wire.sock.shutdown(socket.SHUT_RDWR)
-
-    assert http_client.get("configmaps", Key(namespace, "c"))
-
-
-def test_a_server_that_is_not_there_is_named() -> None:
-    with socket.socket() as unused:
-        unused.bind(("127.0.0.1", 0))
-        url = f"https://127.0.0.1:{unused.getsockname()[1]}"
-
-        with pytest.raises(ClusterError, match=rf"cannot reach {url}: connection refused"):
-            HttpClient(Connection(url, insecure=True)).get("pods", Key("", "p"))
-
-
-def test_a_server_with_a_stranger_s_certificate_is_not_believed(server: Connection) -> None:
-    with pytest.raises(ClusterError, match="certificate verify failed"):
-        HttpClient(Connection(server.server)).get("pods", Key("", "p"))
-
-
-def test_credentials_that_are_none_are_named(server: Connection) -> None:
-    with pytest.raises(ClusterError, match="cannot use the credentials"):
-        HttpClient(Connection(server.server, ca=b"nonsense"))
 
 
 @pytest.mark.parametrize("body", [b'{"kind": "List", "ite', b"[]", b"", b"{}"])

@@ -28,7 +28,7 @@ class Line:
     """Connections that can be cut, and refused while cut."""
 
     def __init__(self, client: HttpClient, *, cut: bool = False) -> None:
-        self._dial, self._open = client._dial, not cut
+        self._dial, self._open = client._transport.dial, not cut
         self._wires: list[http.client.HTTPConnection] = []
         self.tried = threading.Semaphore(0)
 

@@ -2,21 +2,14 @@
 
 For agents, the command line and tests; parts inside the server use the in-process client. Only the
 owner's thread may call; a watch's thread does nothing but read, remember what it has seen and post
-to the loop. A connection that the server has closed meanwhile is noticed before a request is sent,
-so that no write is ever sent twice.
+to the loop.
 """
 
 from __future__ import annotations
 
-import http.client
-import os
-import select
-import ssl
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 import msgspec
 
@@ -25,6 +18,7 @@ from windtunnel.client.httpwatch import PAGE, HttpWatch
 from windtunnel.client.protocol import Deliver, Write
 from windtunnel.client.served import AGGREGATED, Served, read_served
 from windtunnel.client.token_file import TokenFile
+from windtunnel.client.transport import Transport
 from windtunnel.errors import ClusterError
 from windtunnel.kernel import Loop
 from windtunnel.machinery.errors import ApiError, NotFound, refusal
@@ -68,10 +62,9 @@ class HttpClient:
     ) -> None:
         self.manager = manager
         self._connection, self._loop, self._timeout = connection, loop, timeout_seconds
-        self._tls = tls_context(connection)
+        self._transport = Transport(connection, timeout_seconds)
         file = connection.token_file
         self._token_file = None if file is None else TokenFile(file)
-        self._wire: http.client.HTTPConnection | None = None
         self._places: dict[str, tuple[str, bool]] = {}
 
     def served(self) -> Sequence[Served]:
@@ -219,7 +212,7 @@ class HttpClient:
         if self._loop is None:
             raise TypeError("a client without a loop cannot watch")
         watch = HttpWatch(
-            self._dial,
+            self._transport.dial,
             self._headers,
             self.path(resource, Key(namespace, "")),
             {"fieldSelector": field_selector} if field_selector else {},
@@ -247,20 +240,11 @@ class HttpClient:
         if body is not None:
             headers["Content-Type"] = content_type
         target = f"{path}?{urlencode(query)}" if query else path
-        try:
-            wire = self._live()
-            wire.request(method, target, body, headers)
-            answer = wire.getresponse()
-            return answer.status, answer.read()
-        except (OSError, http.client.HTTPException) as error:
-            self.close()
-            raise ClusterError(f"cannot reach {self._connection.server}: {_why(error)}") from error
+        return self._transport.carry(method, target, body, headers)
 
     def close(self) -> None:
         """Close the connection; the next request opens another."""
-        if self._wire is not None:
-            self._wire.close()
-            self._wire = None
+        self._transport.close()
 
     def path(self, resource: str, key: Key, subresource: str = "", *, write: bool = False) -> str:
         """Return the path of an object, or of a collection where the key has no name.
@@ -358,59 +342,3 @@ class HttpClient:
             server = self._connection.server
             raise ClusterError(f"{server} answered {method} {path} with what is no object")
         return found
-
-    def _live(self) -> http.client.HTTPConnection:
-        # A socket that can be read between two requests has been closed by the other side.
-        socket = self._wire and self._wire.sock
-        if socket and select.select([socket], [], [], 0)[0]:
-            self.close()
-        if self._wire is None:
-            self._wire = self._dial(self._timeout)
-        return self._wire
-
-    def _dial(self, timeout_seconds: float) -> http.client.HTTPConnection:
-        place = urlsplit(self._connection.server)
-        host = place.hostname or "localhost"
-        if self._tls is None:
-            return http.client.HTTPConnection(host, place.port or 80, timeout=timeout_seconds)
-        return http.client.HTTPSConnection(
-            host, place.port or 443, timeout=timeout_seconds, context=self._tls
-        )
-
-
-def tls_context(connection: Connection) -> ssl.SSLContext | None:
-    """Return the TLS context of a connection; None for plain HTTP.
-
-    Raises:
-        ClusterError: a certificate or key cannot be used.
-    """
-    if not connection.server.startswith("https:"):
-        return None
-    try:
-        context = ssl.create_default_context(cadata=connection.ca.decode() or None)
-        if connection.insecure:
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
-        if connection.certificate:
-            _load_chain(context, connection)
-    except (ssl.SSLError, ValueError) as error:
-        raise ClusterError(
-            f"cannot use the credentials for {connection.server}: {error}"
-        ) from error
-    return context
-
-
-def _load_chain(context: ssl.SSLContext, connection: Connection) -> None:
-    # The ssl module takes a certificate only from a file.
-    handle, name = tempfile.mkstemp(prefix="windtunnel-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(connection.certificate + b"\n" + connection.key)
-        context.load_cert_chain(name)
-    finally:
-        Path(name).unlink()
-
-
-def _why(error: Exception) -> str:
-    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return text[:1].lower() + text[1:]
