@@ -6,11 +6,13 @@ import importlib
 import pkgutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import windtunnel
+from windtunnel.cli.root import VERBS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -20,6 +22,13 @@ def test_the_import_contracts_are_kept() -> None:
     done = subprocess.run([program], cwd=ROOT, capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stdout
+
+
+def test_every_verb_is_in_the_contract_that_keeps_verbs_apart() -> None:
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    (verbs,) = (each for each in contracts["contracts"] if each["name"].startswith("Verbs "))
+
+    assert verbs["modules"] == [f"windtunnel.cli.{verb}" for verb in VERBS]
 
 
 def packages() -> list[str]:

@@ -73,13 +73,13 @@ def kubelet(file: Path, emit: Path, only: str, at_once: int) -> int:
 
     Judging what was seen is left to the recording's own compare.py.
     """
-    from windtunnel.cli.kubectl import program
+    from windtunnel.home import find_kubectl
     from windtunnel.parity.kubelet.replay import other_version, read_scenarios, replay
 
     scenarios = read_scenarios(file, only)
     if not scenarios:
         raise UsageError("there are no cases to replay")
-    kubectl = program()
+    kubectl = find_kubectl()
     if version := other_version(kubectl):
         click.echo(f"{kubectl} is {version}; the recording's is 1.36, and words differ", err=True)
     failed = replay(scenarios, emit, kubectl, at_once, click.echo)

@@ -9,6 +9,7 @@ server.
 from windtunnel.home.condition import State, describe, stop
 from windtunnel.home.detach import Ready, detached
 from windtunnel.home.folder import Folder, folders
+from windtunnel.home.kubectl import find_kubectl
 from windtunnel.home.lock import Lock
 from windtunnel.home.process import Process, birth, end_with_parent
 from windtunnel.home.reach import find, reach, serving
@@ -26,6 +27,7 @@ __all__ = [
     "detached",
     "end_with_parent",
     "find",
+    "find_kubectl",
     "folders",
     "open_storage",
     "reach",
