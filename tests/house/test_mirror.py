@@ -35,7 +35,7 @@ TESTED_ELSEWHERE = {
     "nodes/kubelet/streams/containers.py": "the tests of programs, logs and forwarding ask it",
     "nodes/kubelet/streams/http.py": "every test of streams; rubbish in test_api.py",
     "nodes/kubelet/streams/telling.py": "tests/nodes/kubelet/streams/test_api.py",
-    "nodes/kubelet/ground.py": "protocols, and a value without behaviour",
+    "nodes/kubelet/ground.py": "a value without behaviour",
     "nodes/kubelet/settings.py": "a value without behaviour",
     "nodes/kubelet/pods/failures.py": "exceptions without behaviour",
     "nodes/kubelet/pods/images.py": "tests/nodes/kubelet/pods/test_starting.py",

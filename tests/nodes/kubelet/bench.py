@@ -6,16 +6,18 @@ A container's command is its script: ``exit N`` ends at once, ``sleep S [N]`` af
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from tests.world import World
 
 from windtunnel.kernel import Loop
 from windtunnel.machinery.tree import Key, Tree, dig
+from windtunnel.nodes.kubelet.devices.admission import Admitted, Rejected, RunOptions
+from windtunnel.nodes.kubelet.devices.devices import Devices
+from windtunnel.nodes.kubelet.devices.inventory import Figures
 from windtunnel.nodes.kubelet.kubelet import Kubelet
 from windtunnel.nodes.kubelet.node.machine import Machine
 from windtunnel.nodes.kubelet.outside import Outside
@@ -28,12 +30,14 @@ from windtunnel.nodes.kubelet.runtime.protocol import (
     ExecFailed,
     ImageRecord,
     Isolation,
-    Mount,
     PullFailed,
     StartFailed,
 )
 from windtunnel.nodes.kubelet.sandboxes import Sandboxes
 from windtunnel.nodes.kubelet.settings import Settings
+from windtunnel.nodes.kubelet.volumes.failures import VolumeMissing
+from windtunnel.nodes.kubelet.volumes.places import HostPlaces
+from windtunnel.nodes.kubelet.volumes.volumes import PodVolumes
 
 NODE = "n"
 MACHINE = Machine(
@@ -141,6 +145,9 @@ class Containers:
     def record(self, container_id: str) -> ContainerRecord | None:
         return self.records.get(container_id)
 
+    def order(self, container_id: str) -> ContainerOrder | None:
+        return self.orders.get(container_id)
+
     def listen(self, deliver: Callable[[ContainerRecord], None]) -> Callable[[], None]:
         self._heard.append(deliver)
         return lambda: self._heard.remove(deliver)
@@ -184,38 +191,41 @@ class Containers:
             deliver(record)
 
 
-class Gifts:
+class Gifts(Devices):
     """Devices that are there for whoever asks, but for pods that are refused by name."""
 
-    fresh = False
-
-    def __init__(self) -> None:
-        self.refused: dict[str, tuple[str, str]] = {}
+    def __init__(self, loop: Loop, folder: Path) -> None:
+        super().__init__(loop, Outside(loop, threads=0), folder, folder, lambda: None)
+        self.refused: dict[str, Rejected] = {}
         self.troubles: dict[str, str] = {}
         self.held: dict[str, list[Tree]] = {}
-        self.counts = SimpleNamespace(capacity={}, allocatable={})
+        self.known = Figures({}, {})
         self._heard: list[Callable[[frozenset[str]], None]] = []
 
+    @property
+    def fresh(self) -> bool:
+        return False
+
     def admit(
-        self, pod: Tree, then: Callable[[Any], None], *, running: frozenset[str] = frozenset()
+        self,
+        pod: Tree,
+        then: Callable[[Admitted | Rejected], None],
+        *,
+        running: frozenset[str] = frozenset(),
     ) -> None:
-        reason, message = self.refused.get(pod["metadata"]["name"], ("", ""))
-        then(SimpleNamespace(reason=reason, message=message))
+        then(self.refused.get(pod["metadata"]["name"], Admitted()))
 
     def prepare(self, pod: Tree, container: str, then: Callable[[str | None], None]) -> None:
         then(self.troubles.get(container))
 
-    def run_options(self, pod_uid: str, container: str) -> Any:
-        return SimpleNamespace(envs=(("GIFT", "1"),), mounts=(), devices=(), annotations=())
+    def run_options(self, pod_uid: str, container: str) -> RunOptions:
+        return RunOptions(envs=(("GIFT", "1"),))
 
     def health(self, pod_uid: str, container: str) -> list[Tree]:
         return self.held.get(container, [])
 
-    def in_use(self) -> dict[str, int]:
-        return {}
-
-    def figures(self) -> Any:
-        return self.counts
+    def figures(self) -> Figures:
+        return self.known
 
     def listen(self, deliver: Callable[[frozenset[str]], None]) -> None:
         self._heard.append(deliver)
@@ -225,30 +235,29 @@ class Gifts:
             deliver(frozenset(uids))
 
 
-class Places:
+class NoSources:
+    """An API that has nothing to make volumes of."""
+
+    def config_map(self, key: Key) -> Tree | None:
+        return None
+
+    def secret(self, key: Key) -> Tree | None:
+        return None
+
+    def token(self, account: Key, spec: Tree) -> Tree:
+        raise VolumeMissing("no tokens here")
+
+
+class Places(PodVolumes):
     """Volumes that are there, unless told otherwise."""
 
-    def __init__(self) -> None:
+    def __init__(self, loop: Loop, root: Path) -> None:
+        super().__init__(root, NoSources(), HostPlaces(root), loop.clock, memory=root / "memory")
         self.failure = ""
 
     def mount(self, pod: Tree) -> None:
         if self.failure:
             raise OSError(self.failure)
-
-    def mounts(self, pod: Tree, container: Tree) -> Sequence[Mount]:
-        return ()
-
-    def update(self, pod: Tree) -> None:
-        return
-
-    def of_node(self, mounts: Sequence[Mount]) -> Sequence[Mount]:
-        return mounts
-
-    def unmount_others(self, pod_uids: Iterable[str]) -> None:
-        return
-
-    def unmount(self, pod_uid: str) -> None:
-        return
 
 
 class Bench:
@@ -259,7 +268,9 @@ class Bench:
         self.settings = Settings(
             name=NODE, root=root, distribution="plain", **{"relist_seconds": 0.0, **settings}
         )
-        self.runtime, self.devices, self.volumes = Containers(world.loop), Gifts(), Places()
+        self.runtime = Containers(world.loop)
+        self.devices = Gifts(world.loop, root)
+        self.volumes = Places(world.loop, root)
         self.sandboxes = Sandboxes(self.settings.pod_cidr)
         self.kubelet = self.make()
         self.statuses: dict[str, list[Tree]] = {}

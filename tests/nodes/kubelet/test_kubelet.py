@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import msgspec
 import pytest
 from tests.nodes.kubelet.bench import NODE, Bench
 
 from windtunnel.machinery.tree import Key, Tree
+from windtunnel.nodes.kubelet.devices.admission import Rejected
+from windtunnel.nodes.kubelet.devices.inventory import Figures
 
 
 def test_pods_of_other_nodes_are_left_alone(bench: Bench) -> None:
@@ -64,7 +64,7 @@ WANTS: Tree = {"resources": {"limits": {GPU: "1"}}}
 def booting(bench: Bench) -> Bench:
     """A node just switched on, whose one GPU nobody offers yet."""
     bench.settings = msgspec.structs.replace(bench.settings, boot_patience_seconds=30.0)
-    bench.devices.counts = SimpleNamespace(capacity={GPU: 0}, allocatable={GPU: 0})
+    bench.devices.known = Figures({GPU: 0}, {GPU: 0})
     bench.restart()
     return bench
 
@@ -78,7 +78,7 @@ def test_a_pod_waits_for_its_devices_when_the_node_is_switched_on(
     booting.run(5)
     assert [each.pod_name for each in booting.runtime.containers()] == ["q"]
 
-    booting.devices.counts = SimpleNamespace(capacity={GPU: 1}, allocatable={GPU: 1})
+    booting.devices.known = Figures({GPU: 1}, {GPU: 1})
     booting.devices.change()
     booting.run(1)
 
@@ -86,7 +86,7 @@ def test_a_pod_waits_for_its_devices_when_the_node_is_switched_on(
 
 
 def test_devices_that_do_not_come_are_not_waited_for_forever(booting: Bench) -> None:
-    booting.devices.refused["p"] = ("UnexpectedAdmissionError", "no devices")
+    booting.devices.refused["p"] = Rejected("UnexpectedAdmissionError", "no devices")
     booting.pod("p", WANTS)
     booting.run(29)
     assert booting.status("p")["phase"] == "Pending"
@@ -97,7 +97,7 @@ def test_devices_that_do_not_come_are_not_waited_for_forever(booting: Bench) -> 
 
 
 def test_a_pod_that_waits_for_devices_can_be_deleted(booting: Bench) -> None:
-    booting.devices.refused["p"] = ("UnexpectedAdmissionError", "no devices")
+    booting.devices.refused["p"] = Rejected("UnexpectedAdmissionError", "no devices")
     booting.pod("p", WANTS)
     booting.delete("p")
     booting.run(1)
@@ -111,7 +111,7 @@ def test_a_pod_that_was_being_deleted_when_the_node_died_goes(bench: Bench) -> N
     bench.kubelet.stop()
     bench.runtime.close()
     bench.world.client.delete("pods", Key("default", "p"))
-    bench.devices.refused["p"] = ("UnexpectedAdmissionError", "no devices")
+    bench.devices.refused["p"] = Rejected("UnexpectedAdmissionError", "no devices")
 
     bench.restart()
     bench.run(2)

@@ -7,26 +7,20 @@ is left out of the account, so a pod that names one runs without it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from windtunnel.kinds.pod.requests import amounts, base_units, pod_requests
 from windtunnel.machinery.selectors import Requirement, requirement_of_tree
 from windtunnel.machinery.tree import Tree, dig
+from windtunnel.nodes.kubelet.devices.admission import Rejected
 from windtunnel.nodes.kubelet.pods.spec import containers
 
 _FIRST: Final[tuple[str, ...]] = ("pods", "cpu", "memory", "ephemeral-storage")
 
 
-@dataclass(frozen=True, slots=True)
-class Unfit:
-    """Why a pod may not run here."""
-
-    reason: str
-    message: str
-
-
-def judge(pod: Tree, node: Tree, others: Iterable[Tree], held: Mapping[str, int]) -> Unfit | None:
+def judge(
+    pod: Tree, node: Tree, others: Iterable[Tree], held: Mapping[str, int]
+) -> Rejected | None:
     """Return why the pod may not run on the node; None where it may.
 
     Args:
@@ -53,7 +47,7 @@ def base_units_of(listed: Mapping[str, str]) -> dict[str, int]:
     return base_units(amounts(listed))
 
 
-def _shortage(pod: Tree, others: list[Tree], allocatable: Mapping[str, int]) -> Unfit | None:
+def _shortage(pod: Tree, others: list[Tree], allocatable: Mapping[str, int]) -> Rejected | None:
     asked = {"pods": 1, **base_units(pod_requests(pod))}
     used: dict[str, int] = {"pods": len(others)}
     for other in others:
@@ -66,7 +60,7 @@ def _shortage(pod: Tree, others: list[Tree], allocatable: Mapping[str, int]) -> 
         if capacity is None or not asked[name]:
             continue
         if asked[name] > capacity - used.get(name, 0):
-            return Unfit(
+            return Rejected(
                 f"OutOf{name}",
                 f"Node didn't have enough resource: {name}, requested: {asked[name]}, "
                 f"used: {used.get(name, 0)}, capacity: {capacity}",
@@ -74,11 +68,11 @@ def _shortage(pod: Tree, others: list[Tree], allocatable: Mapping[str, int]) -> 
     return None
 
 
-def _predicate(name: str, why: str) -> Unfit:
-    return Unfit(name, f"Predicate {name} failed: {why}")
+def _predicate(name: str, why: str) -> Rejected:
+    return Rejected(name, f"Predicate {name} failed: {why}")
 
 
-def _misplaced(pod: Tree, node: Tree) -> Unfit | None:
+def _misplaced(pod: Tree, node: Tree) -> Rejected | None:
     labels: dict[str, str] = node["metadata"].get("labels") or {}
     name = node["metadata"]["name"]
     selector = pod["spec"].get("nodeSelector") or {}
@@ -116,7 +110,7 @@ def _ports(pod: Tree) -> set[tuple[str, str, int]]:
     }
 
 
-def _port_taken(pod: Tree, others: list[Tree]) -> Unfit | None:
+def _port_taken(pod: Tree, others: list[Tree]) -> Rejected | None:
     taken = {port for other in others for port in _ports(other)}
     for address, protocol, number in _ports(pod):
         for there, spoken, held in taken:
@@ -128,7 +122,7 @@ def _port_taken(pod: Tree, others: list[Tree]) -> Unfit | None:
     return None
 
 
-def _tainted(pod: Tree, node: Tree) -> Unfit | None:
+def _tainted(pod: Tree, node: Tree) -> Rejected | None:
     """Only what would evict the pod keeps it out; the rest is the scheduler's matter."""
     tolerations = pod["spec"].get("tolerations") or ()
     for taint in node["spec"].get("taints") or ():

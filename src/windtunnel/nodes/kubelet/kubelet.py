@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from windtunnel.client import Change, Client
 from windtunnel.client.events import Recorder
@@ -20,9 +20,10 @@ from windtunnel.machinery.errors import ApiError, NotFound
 from windtunnel.machinery.tree import Key, Tree, dig
 from windtunnel.nodes.kubelet.admission import judge
 from windtunnel.nodes.kubelet.boot import must_wait
+from windtunnel.nodes.kubelet.devices.admission import Admitted, Rejected
 from windtunnel.nodes.kubelet.environment import Lookup
 from windtunnel.nodes.kubelet.events import PodEvents
-from windtunnel.nodes.kubelet.ground import DeviceSource, Ground, VolumeSource
+from windtunnel.nodes.kubelet.ground import Ground
 from windtunnel.nodes.kubelet.node.conditions import ISOLATED, REACHABLE
 from windtunnel.nodes.kubelet.node.figures import figures
 from windtunnel.nodes.kubelet.node.machine import Machine
@@ -36,6 +37,7 @@ from windtunnel.nodes.kubelet.probes.prober import Prober
 from windtunnel.nodes.kubelet.runtime.protocol import (
     ContainerRecord,
     ContainerState,
+    ImageRecord,
     Isolation,
     Runtime,
 )
@@ -44,6 +46,10 @@ from windtunnel.nodes.kubelet.service_variables import Reach, at_its_address, se
 from windtunnel.nodes.kubelet.settings import Settings
 from windtunnel.nodes.kubelet.status.pod_status import rejected_status
 from windtunnel.nodes.kubelet.status.writer import StatusWriter
+from windtunnel.nodes.kubelet.volumes.volumes import PodVolumes
+
+if TYPE_CHECKING:  # it imports gRPC, which only who makes the devices has to
+    from windtunnel.nodes.kubelet.devices.devices import Devices
 
 _IMAGES_SHOWN: Final = 50
 _ORPHAN_SECONDS: Final = 2.0
@@ -82,8 +88,8 @@ class Kubelet:
         settings: Settings,
         *,
         runtime: Runtime,
-        devices: DeviceSource,
-        volumes: VolumeSource,
+        devices: Devices,
+        volumes: PodVolumes,
         sandboxes: Sandboxes,
         machine: Machine,
         outside: Outside,
@@ -119,7 +125,7 @@ class Kubelet:
         self._images: list[Tree] = []
         self._presence = Presence(
             client, loop, settings, machine, recorder, self._figures, lambda: self._images,
-            lambda: bool(getattr(devices, "fresh", False)),
+            lambda: devices.fresh,
         )  # fmt: skip
         self._services: dict[Key, Tree] = {}
         self._pods: dict[str, Tree] = {}
@@ -322,12 +328,12 @@ class Kubelet:
         )
         self._devices.admit(pod, partial(self._judged, uid), running=names)
 
-    def _judged(self, uid: str, verdict: Any) -> None:
+    def _judged(self, uid: str, verdict: Admitted | Rejected) -> None:
         """Take what the devices say, and say whether the rest fits."""
         pod = self._pods.get(uid)
         if pod is None or not self._running or uid in self._workers:
             return
-        refusal = verdict if getattr(verdict, "reason", "") else None
+        refusal = verdict if isinstance(verdict, Rejected) else None
         node = self._presence.node
         if refusal is None and node is not None:
             others = [each for each in self.active() or () if uid_of(each) in self._workers]
@@ -434,13 +440,12 @@ class Kubelet:
         """Tell of the node, and of what it cannot do as a real one."""
         if self._runtime.isolation is Isolation.NONE:
             self._presence.admit(ISOLATED, self._runtime.isolation_message)
-        trouble = str(getattr(self._devices, "trouble", ""))
-        if trouble:
-            self._presence.admit(REACHABLE, trouble)
+        if self._devices.trouble:
+            self._presence.admit(REACHABLE, self._devices.trouble)
         self._presence.start()
 
     def _look_at_images(self, then: Callable[[], None] = lambda: None) -> None:
-        def take(outcome: Any) -> None:
+        def take(outcome: list[ImageRecord] | Exception) -> None:
             if not isinstance(outcome, Exception):
                 self._images = [
                     {"names": list(each.names), "sizeBytes": each.size_bytes}

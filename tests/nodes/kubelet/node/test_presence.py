@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.nodes.kubelet.bench import NODE, Bench
 
 from windtunnel.machinery.tree import Key
+from windtunnel.nodes.kubelet.devices.inventory import Figures
 
 
 def lease(bench: Bench) -> str:
@@ -38,7 +39,7 @@ def test_nothing_is_written_while_nothing_changes(bench: Bench) -> None:
 
 
 def test_devices_that_come_are_told_before_the_next_beat(bench: Bench) -> None:
-    bench.devices.counts.capacity = bench.devices.counts.allocatable = {"a/b": 2}
+    bench.devices.known = Figures({"a/b": 2}, {"a/b": 2})
     bench.devices.change()
     bench.run(0.6)
 

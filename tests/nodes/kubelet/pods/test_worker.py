@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.nodes.kubelet.bench import HOLD, Bench
 
 from windtunnel.machinery.tree import Key
+from windtunnel.nodes.kubelet.devices.admission import Rejected
 
 
 def test_a_pod_is_accepted_before_anything_runs(bench: Bench) -> None:
@@ -117,7 +118,7 @@ def test_containers_that_were_lost_with_the_node_start_again(bench: Bench) -> No
 
 
 def test_a_pod_that_is_refused_says_only_why(bench: Bench) -> None:
-    bench.devices.refused["p"] = ("UnexpectedAdmissionError", "Allocate failed")
+    bench.devices.refused["p"] = Rejected("UnexpectedAdmissionError", "Allocate failed")
     bench.run(2)
     bench.pod("p")
     status = bench.status("p")
@@ -132,7 +133,7 @@ def test_a_pod_that_is_refused_says_only_why(bench: Bench) -> None:
 def test_a_pod_that_is_refused_right_after_the_start_is_told_so_a_little_later(
     bench: Bench,
 ) -> None:
-    bench.devices.refused["p"] = ("UnexpectedAdmissionError", "no")
+    bench.devices.refused["p"] = Rejected("UnexpectedAdmissionError", "no")
     bench.pod("p")
     assert bench.status("p")["phase"] == "Pending"
     assert "conditions" not in bench.status("p")
@@ -143,7 +144,7 @@ def test_a_pod_that_is_refused_right_after_the_start_is_told_so_a_little_later(
 
 
 def test_a_refused_pod_is_let_go_when_it_is_deleted(bench: Bench) -> None:
-    bench.devices.refused["p"] = ("UnexpectedAdmissionError", "no")
+    bench.devices.refused["p"] = Rejected("UnexpectedAdmissionError", "no")
     bench.pod("p")
     bench.delete("p")
     bench.run(1)
