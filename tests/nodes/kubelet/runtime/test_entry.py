@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from windtunnel.nodes.kubelet.runtime import entry
 from windtunnel.nodes.kubelet.runtime.entry import Missing, find_program, inside
 
 PATHS = {
@@ -68,3 +72,11 @@ def test_why_a_program_is_not_found(root: Path, asked: tuple[str, str], words: s
         find_program(str(root), *asked, "/")
 
     assert str(failed.value) == words
+
+
+def test_it_ends_where_nobody_listens_any_more(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "status")
+
+    done = subprocess.run([sys.executable, entry.__file__, str(tmp_path)], check=False, timeout=20)
+
+    assert done.returncode == 128

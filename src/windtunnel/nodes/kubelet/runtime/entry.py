@@ -205,7 +205,13 @@ def take_over(plan: dict[str, Any], system: System) -> None:
 
 def main(folder: str) -> None:
     """Run the plan; on failure tell what and exit with 128."""
-    status = os.open(f"{folder}/status", os.O_WRONLY | os.O_CLOEXEC)
+    # Before anything can take its time: whoever started us may be killed at any moment. If that has
+    # happened already nobody listens any more, and waiting for a listener would be for ever.
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)
+    try:
+        status = os.open(f"{folder}/status", os.O_WRONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        os._exit(128)
     try:
         os.write(status, f"{os.readlink('/proc/self')}\n".encode())
         with open(f"{folder}/plan", "rb") as file:
