@@ -39,7 +39,7 @@ TESTED_ELSEWHERE = {
     "nodes/kubelet/settings.py": "a value without behaviour",
     "nodes/kubelet/pods/failures.py": "exceptions without behaviour",
     "nodes/kubelet/pods/images.py": "tests/nodes/kubelet/pods/test_starting.py",
-    "nodes/kubelet/pods/records.py": "tests/nodes/kubelet/pods/test_plan.py",
+    "nodes/kubelet/pod_records.py": "tests/nodes/kubelet/pods/test_plan.py",
     "nodes/played/settings.py": "a value without behaviour",
     "apiserver/plugin_names.py": "tests/assembly/test_settings.py",
     "cli/agent.py": "tests/assembly/test_agent.py; only its help is ever seen",

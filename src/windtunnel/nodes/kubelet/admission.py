@@ -13,7 +13,7 @@ from windtunnel.kinds.pod.requests import amounts, base_units, pod_requests
 from windtunnel.machinery.selectors import Requirement, requirement_of_tree
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.nodes.kubelet.devices.admission import Rejected
-from windtunnel.nodes.kubelet.pods.spec import containers
+from windtunnel.nodes.kubelet.pod_spec import containers
 
 _FIRST: Final[tuple[str, ...]] = ("pods", "cpu", "memory", "ephemeral-storage")
 

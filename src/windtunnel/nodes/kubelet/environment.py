@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from windtunnel.machinery.tree import Tree
 from windtunnel.nodes.kubelet.expansion import expand
 from windtunnel.nodes.kubelet.fields import field_value, resource_value
-from windtunnel.nodes.kubelet.pods.spec import pod_key
+from windtunnel.nodes.kubelet.pod_spec import pod_key
 
 
 class ConfigurationMissing(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from windtunnel.client.events import Recorder, Subject
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.pods.spec import field_path, pod_key, uid_of
+from windtunnel.nodes.kubelet.pod_spec import field_path, pod_key, uid_of
 
 
 class PodEvents:

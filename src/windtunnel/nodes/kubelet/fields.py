@@ -12,7 +12,7 @@ from typing import Final
 
 from windtunnel.machinery.quantity import parse
 from windtunnel.machinery.tree import Tree, dig
-from windtunnel.nodes.kubelet.pods.spec import container_of
+from windtunnel.nodes.kubelet.pod_spec import container_of
 
 _ENTRY: Final = re.compile(r"metadata\.(labels|annotations)\['(.+)'\]")
 

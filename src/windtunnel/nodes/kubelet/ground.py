@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from windtunnel.client import Client
 from windtunnel.kernel import Clock, Loop
 from windtunnel.machinery.tree import Tree
+from windtunnel.nodes.kubelet.delays import Delays
 from windtunnel.nodes.kubelet.environment import Lookup
 from windtunnel.nodes.kubelet.events import PodEvents
 from windtunnel.nodes.kubelet.outside import Outside
-from windtunnel.nodes.kubelet.pods.delays import Delays
-from windtunnel.nodes.kubelet.pods.files import PodFiles
+from windtunnel.nodes.kubelet.pod_files import PodFiles
 from windtunnel.nodes.kubelet.runtime.protocol import Runtime
 from windtunnel.nodes.kubelet.sandboxes import Sandboxes
 from windtunnel.nodes.kubelet.settings import Settings

@@ -20,6 +20,7 @@ from windtunnel.machinery.errors import ApiError, NotFound
 from windtunnel.machinery.tree import Key, Tree, dig
 from windtunnel.nodes.kubelet.admission import judge
 from windtunnel.nodes.kubelet.boot import must_wait
+from windtunnel.nodes.kubelet.delays import Delays
 from windtunnel.nodes.kubelet.devices.admission import Admitted, Rejected
 from windtunnel.nodes.kubelet.environment import Lookup
 from windtunnel.nodes.kubelet.events import PodEvents
@@ -29,9 +30,8 @@ from windtunnel.nodes.kubelet.node.figures import figures
 from windtunnel.nodes.kubelet.node.machine import Machine
 from windtunnel.nodes.kubelet.node.presence import Presence
 from windtunnel.nodes.kubelet.outside import Outside
-from windtunnel.nodes.kubelet.pods.delays import Delays
-from windtunnel.nodes.kubelet.pods.files import PodFiles
-from windtunnel.nodes.kubelet.pods.spec import TERMINAL, deleting, pod_key, uid_of
+from windtunnel.nodes.kubelet.pod_files import PodFiles
+from windtunnel.nodes.kubelet.pod_spec import TERMINAL, deleting, pod_key, uid_of
 from windtunnel.nodes.kubelet.pods.worker import PodWorker
 from windtunnel.nodes.kubelet.probes.prober import Prober
 from windtunnel.nodes.kubelet.runtime.protocol import (

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from windtunnel.machinery.tree import Tree
+from windtunnel.nodes.kubelet.pod_records import PodRecords
 from windtunnel.nodes.kubelet.pods.plan import Facts, Kill, Plan, plan
-from windtunnel.nodes.kubelet.pods.records import PodRecords
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, ContainerState
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from tests.nodes.kubelet.pods.test_plan import record
 
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.pods.records import PodRecords
+from windtunnel.nodes.kubelet.pod_records import PodRecords
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord
 from windtunnel.nodes.kubelet.status.containers import (
     Evidence,

@@ -13,11 +13,8 @@ from windtunnel.machinery.tree import Tree, dig
 from windtunnel.nodes.kubelet.durations import spoken
 from windtunnel.nodes.kubelet.ground import Ground
 from windtunnel.nodes.kubelet.outside import Course
-from windtunnel.nodes.kubelet.pods.failures import MountRefused, StartRefused
-from windtunnel.nodes.kubelet.pods.images import ImageProvider
-from windtunnel.nodes.kubelet.pods.plan import Kill, Plan
-from windtunnel.nodes.kubelet.pods.records import PodRecords
-from windtunnel.nodes.kubelet.pods.spec import (
+from windtunnel.nodes.kubelet.pod_records import PodRecords
+from windtunnel.nodes.kubelet.pod_spec import (
     container_of,
     fingerprint,
     full_name,
@@ -25,6 +22,9 @@ from windtunnel.nodes.kubelet.pods.spec import (
     is_sidecar,
     uid_of,
 )
+from windtunnel.nodes.kubelet.pods.failures import MountRefused, StartRefused
+from windtunnel.nodes.kubelet.pods.images import ImageProvider
+from windtunnel.nodes.kubelet.pods.plan import Kill, Plan
 from windtunnel.nodes.kubelet.pods.starting import start_container
 from windtunnel.nodes.kubelet.pods.stopping import stop_all, stop_container
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerState

@@ -11,7 +11,7 @@ import json
 from windtunnel.machinery.tree import Tree
 from windtunnel.nodes.kubelet.ground import Ground
 from windtunnel.nodes.kubelet.outside import Course, Pause
-from windtunnel.nodes.kubelet.pods.spec import full_name
+from windtunnel.nodes.kubelet.pod_spec import full_name
 from windtunnel.nodes.kubelet.probes.asking import ProbeReply, ask_http, ask_tcp
 from windtunnel.nodes.kubelet.probes.targets import http_target, port_number
 from windtunnel.nodes.kubelet.runtime.protocol import ExecFailed, ExecTimedOut

@@ -10,8 +10,8 @@ from windtunnel.machinery.tree import Tree
 from windtunnel.nodes.kubelet.durations import spoken
 from windtunnel.nodes.kubelet.ground import Ground
 from windtunnel.nodes.kubelet.outside import Course
+from windtunnel.nodes.kubelet.pod_spec import uid_of
 from windtunnel.nodes.kubelet.pods.failures import StartRefused
-from windtunnel.nodes.kubelet.pods.spec import uid_of
 from windtunnel.nodes.kubelet.runtime.protocol import ImageRecord, PullFailed
 
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from windtunnel.machinery.quantity import to_int
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.nodes.kubelet.expansion import expand
-from windtunnel.nodes.kubelet.pods.spec import fingerprint, grace_seconds, is_init, pod_key, uid_of
+from windtunnel.nodes.kubelet.pod_spec import (
+    fingerprint,
+    grace_seconds,
+    host_name,
+    is_init,
+    pod_key,
+    termination_path,
+    uid_of,
+)
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerOrder, DeviceNode, Mount
-
-TERMINATION_PATH: Final = "/dev/termination-log"
-_HOST_NAME_LENGTH: Final = 63
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,17 +79,6 @@ def order_of(pod: Tree, container: Tree, attempt: int, furnishing: Furnishing) -
         ),
         init=is_init(pod, container["name"]),
     )
-
-
-def host_name(pod: Tree) -> str:
-    """Return the name of the machine that a pod seems to be."""
-    name = str(pod["spec"].get("hostname") or pod_key(pod).name)
-    return name[:_HOST_NAME_LENGTH].rstrip("-.")
-
-
-def termination_path(container: Tree) -> str:
-    """Return where a container leaves its last words."""
-    return str(container.get("terminationMessagePath") or TERMINATION_PATH)
 
 
 def _words(written: Sequence[str] | None, known: Mapping[str, str]) -> tuple[str, ...] | None:

@@ -11,9 +11,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.pods.records import PodRecords
-from windtunnel.nodes.kubelet.pods.restart import Aftermath, after_exit, may_restart
-from windtunnel.nodes.kubelet.pods.spec import apps, containers, inits, is_sidecar
+from windtunnel.nodes.kubelet.pod_records import PodRecords
+from windtunnel.nodes.kubelet.pod_spec import apps, containers, inits, is_sidecar
+from windtunnel.nodes.kubelet.restart import Aftermath, after_exit, may_restart
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, ContainerState
 
 

@@ -6,11 +6,11 @@ from windtunnel.machinery.tree import Tree, dig
 from windtunnel.nodes.kubelet.environment import ConfigurationMissing, environment
 from windtunnel.nodes.kubelet.ground import Ground
 from windtunnel.nodes.kubelet.outside import Course, Inquiry
+from windtunnel.nodes.kubelet.pod_spec import full_name, uid_of
 from windtunnel.nodes.kubelet.pods.failures import StartRefused
 from windtunnel.nodes.kubelet.pods.hooks import HookFailed, run_hook
 from windtunnel.nodes.kubelet.pods.images import ImageProvider
 from windtunnel.nodes.kubelet.pods.order import Furnishing, order_of
-from windtunnel.nodes.kubelet.pods.spec import full_name, uid_of
 from windtunnel.nodes.kubelet.pods.stopping import stop_container
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerOrder, CreateFailed, StartFailed
 

@@ -12,8 +12,8 @@ from typing import Any, Final
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.nodes.kubelet.ground import Ground
 from windtunnel.nodes.kubelet.outside import Cancelled, Course, Inquiry
+from windtunnel.nodes.kubelet.pod_spec import container_of, grace_seconds, inits, is_sidecar
 from windtunnel.nodes.kubelet.pods.hooks import HookFailed, run_hook
-from windtunnel.nodes.kubelet.pods.spec import container_of, grace_seconds, inits, is_sidecar
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord
 
 LEAST_SECONDS: Final = 2.0

@@ -18,12 +18,8 @@ from windtunnel.machinery.errors import ApiError, NotFound
 from windtunnel.machinery.tree import Tree
 from windtunnel.nodes.kubelet.ground import Ground
 from windtunnel.nodes.kubelet.outside import Cancelled, Course, Followed
-from windtunnel.nodes.kubelet.pods.acting import Doer, Memory
-from windtunnel.nodes.kubelet.pods.failures import MountRefused, StartRefused
-from windtunnel.nodes.kubelet.pods.images import ImageProvider
-from windtunnel.nodes.kubelet.pods.plan import Facts, plan
-from windtunnel.nodes.kubelet.pods.records import PodRecords
-from windtunnel.nodes.kubelet.pods.spec import (
+from windtunnel.nodes.kubelet.pod_records import PodRecords
+from windtunnel.nodes.kubelet.pod_spec import (
     TERMINAL,
     apps,
     container_of,
@@ -35,6 +31,10 @@ from windtunnel.nodes.kubelet.pods.spec import (
     start_time,
     uid_of,
 )
+from windtunnel.nodes.kubelet.pods.acting import Doer, Memory
+from windtunnel.nodes.kubelet.pods.failures import MountRefused, StartRefused
+from windtunnel.nodes.kubelet.pods.images import ImageProvider
+from windtunnel.nodes.kubelet.pods.plan import Facts, plan
 from windtunnel.nodes.kubelet.pods.stopping import stop_all
 from windtunnel.nodes.kubelet.probes.prober import Prober
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, ContainerState

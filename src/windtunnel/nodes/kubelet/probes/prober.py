@@ -15,7 +15,7 @@ from windtunnel.kernel import Loop, Ticket
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.nodes.kubelet.events import PodEvents
 from windtunnel.nodes.kubelet.outside import Outside
-from windtunnel.nodes.kubelet.pods.spec import apps, inits, is_sidecar, uid_of
+from windtunnel.nodes.kubelet.pod_spec import apps, inits, is_sidecar, uid_of
 from windtunnel.nodes.kubelet.probes.asking import ProbeReply, ask_grpc, ask_http, ask_tcp
 from windtunnel.nodes.kubelet.probes.targets import http_target, port_number
 from windtunnel.nodes.kubelet.probes.verdicts import INITIAL, Finding, Run

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.pods.spec import apps, generation, inits, is_sidecar
+from windtunnel.nodes.kubelet.pod_spec import apps, generation, inits, is_sidecar
 
 SANDBOX: Final = "PodReadyToStartContainers"
 OWNED: Final = (SANDBOX, "Initialized", "Ready", "ContainersReady", "PodScheduled")

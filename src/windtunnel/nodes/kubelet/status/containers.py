@@ -13,9 +13,9 @@ from typing import Final
 
 from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Tree, dig
-from windtunnel.nodes.kubelet.pods.records import PodRecords
-from windtunnel.nodes.kubelet.pods.restart import may_restart
-from windtunnel.nodes.kubelet.pods.spec import apps, deleting, inits, is_init, is_sidecar
+from windtunnel.nodes.kubelet.pod_records import PodRecords
+from windtunnel.nodes.kubelet.pod_spec import apps, deleting, inits, is_init, is_sidecar
+from windtunnel.nodes.kubelet.restart import may_restart
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, ContainerState
 
 LOST_RUNNING: Final = (

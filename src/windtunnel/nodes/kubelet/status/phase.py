@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from windtunnel.machinery.tree import Tree, dig
-from windtunnel.nodes.kubelet.pods.restart import Aftermath, by_rule
-from windtunnel.nodes.kubelet.pods.spec import apps, inits, is_sidecar
+from windtunnel.nodes.kubelet.pod_spec import apps, inits, is_sidecar
+from windtunnel.nodes.kubelet.restart import Aftermath, by_rule
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from windtunnel.kinds.pod.requests import container_amounts
 from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.pods.spec import TERMINAL, generation
+from windtunnel.nodes.kubelet.pod_spec import TERMINAL, generation
 from windtunnel.nodes.kubelet.status.conditions import RESTARTING, conditions, merge_conditions
 from windtunnel.nodes.kubelet.status.containers import as_listed, end_what_waits
 from windtunnel.nodes.kubelet.status.phase import phase_of

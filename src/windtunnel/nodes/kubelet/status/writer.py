@@ -13,7 +13,7 @@ from windtunnel.errors import ClusterError
 from windtunnel.kernel import DONE, Line, Loop, Outcome
 from windtunnel.machinery.errors import ApiError, Conflict, NotFound
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.pods.spec import pod_key, uid_of
+from windtunnel.nodes.kubelet.pod_spec import pod_key, uid_of
 from windtunnel.nodes.kubelet.status.pod_status import status_patch
 
 

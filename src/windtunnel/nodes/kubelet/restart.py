@@ -10,7 +10,7 @@ from __future__ import annotations
 from enum import Enum
 
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.pods.spec import deleting, is_init, is_sidecar
+from windtunnel.nodes.kubelet.pod_spec import deleting, is_init, is_sidecar
 
 
 class Aftermath(Enum):

@@ -11,6 +11,8 @@ from windtunnel.machinery.tree import Key, Tree, dig, encode
 from windtunnel.nodes.kubelet.runtime.reference import parse_reference
 
 TERMINAL: Final = ("Succeeded", "Failed")
+_TERMINATION_PATH: Final = "/dev/termination-log"
+_HOST_NAME_LENGTH: Final = 63
 
 
 def uid_of(pod: Tree) -> str:
@@ -100,6 +102,17 @@ def full_name(pod: Tree) -> str:
     """Return ``name_namespace(uid)``, as messages name a pod."""
     key = pod_key(pod)
     return f"{key.name}_{key.namespace}({uid_of(pod)})"
+
+
+def host_name(pod: Tree) -> str:
+    """Return the name of the machine that a pod seems to be."""
+    name = str(pod["spec"].get("hostname") or pod_key(pod).name)
+    return name[:_HOST_NAME_LENGTH].rstrip("-.")
+
+
+def termination_path(container: Tree) -> str:
+    """Return where a container leaves its last words."""
+    return str(container.get("terminationMessagePath") or _TERMINATION_PATH)
 
 
 def same_image(one: str, other: str) -> bool:

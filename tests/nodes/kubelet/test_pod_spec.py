@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.pods.spec import field_path, grace_seconds, same_image
+from windtunnel.nodes.kubelet.pod_spec import field_path, grace_seconds, same_image
 
 GRACES = {
     "as specified": ({"spec": {"terminationGracePeriodSeconds": 5}}, 5),

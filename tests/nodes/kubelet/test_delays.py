@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from windtunnel.nodes.kubelet.pods.delays import Delays
+from windtunnel.nodes.kubelet.delays import Delays
 
 KEY = ("uid", "main")
 

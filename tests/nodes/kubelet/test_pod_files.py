@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.nodes.kubelet.pods.test_plan import record
 
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.pods.files import PodFiles, hosts_text
+from windtunnel.nodes.kubelet.pod_files import PodFiles, hosts_text
 
 POD: Tree = {
     "metadata": {"name": "a", "namespace": "d", "uid": "u"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.pods.restart import Aftermath, after_exit
+from windtunnel.nodes.kubelet.restart import Aftermath, after_exit
 
 RULES: Tree = {
     "restartPolicyRules": [

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.pods.order import host_name, termination_path
-from windtunnel.nodes.kubelet.pods.spec import pod_key, uid_of
+from windtunnel.nodes.kubelet.pod_spec import host_name, pod_key, termination_path, uid_of
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, Mount
 
 _LARGEST: Final = 4096
