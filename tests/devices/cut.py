@@ -5,9 +5,14 @@ from __future__ import annotations
 import msgspec
 
 from windtunnel.devices import (
+    AllocatedBy,
+    GpuStatus,
     MigInstance,
     NodeTopology,
+    OtherDevice,
+    PodUsage,
     Sharing,
+    Span,
     TopologyGpu,
     geometry_of,
     gpu_id,
@@ -15,6 +20,34 @@ from windtunnel.devices import (
 )
 
 A100 = "NVIDIA-A100-SXM4-80GB"
+
+BUSY = GpuStatus(
+    AllocatedBy("ml", "p1", "main"),
+    {"uid": PodUsage(Span(10, 30), fb_used=11441, use_knative_utilization=True)},
+)
+_SHARED = {
+    "resources": [{"name": "nvidia.com/gpu", "replicas": 4, "rename": "x", "devices": [0]}],
+    "renameByDefault": True,
+    "failRequestsGreaterThanOne": True,
+}
+EVERYTHING = NodeTopology(
+    gpu_memory=81920,
+    gpu_product=A100,
+    driver_version="550.163.01",
+    cuda_version="12.4",
+    gpus=(
+        TopologyGpu(
+            id="GPU-1",
+            status=BUSY,
+            fault="lost",
+            mig=(MigInstance(slice_id("n", 0, 4, "3g.40gb"), "3g.40gb", 4, BUSY),),
+        ),
+    ),
+    mig_strategy="mixed",
+    other_devices=(OtherDevice("example.com/nic", 2),),
+    sharing=msgspec.convert({"timeSlicing": _SHARED, "mps": _SHARED}, Sharing),
+)
+"""A document in which nothing has been left at its default."""
 
 
 def cut_node(

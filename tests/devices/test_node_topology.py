@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.devices.cut import cut_node, slicing
+from tests.devices.cut import EVERYTHING, cut_node, slicing
 
 from windtunnel.devices import (
     AllocatedBy,
@@ -143,3 +147,33 @@ def test_slices_and_sharing_are_read_back_as_they_were() -> None:
     topology = cut_node({"2g.20gb": 2}, {}, None, sharing=slicing(4, renameByDefault=True))
 
     assert parse_node_topology(node_topology_text(topology)) == topology
+
+
+def parts(value: Any) -> Iterator[msgspec.Struct]:
+    """Yield a struct and all that it is made of."""
+    match value:
+        case msgspec.Struct():
+            yield value
+            inner = [getattr(value, one.name) for one in msgspec.structs.fields(value)]
+        case tuple():
+            inner = list(value)
+        case dict():
+            inner = list(value.values())
+        case _:
+            inner = []
+    for one in inner:
+        yield from parts(one)
+
+
+def by_default(field: msgspec.structs.FieldInfo) -> Any:
+    factory = field.default_factory
+    return field.default if factory is msgspec.NODEFAULT else factory()
+
+
+def test_no_field_is_lost_whichever_comes_to_be() -> None:
+    for part in parts(EVERYTHING):
+        fields = msgspec.structs.fields(part)
+        unsaid = [one.name for one in fields if getattr(part, one.name) == by_default(one)]
+        assert unsaid == [], f"EVERYTHING must say them of a {type(part).__name__}"
+
+    assert parse_node_topology(node_topology_text(EVERYTHING)) == EVERYTHING

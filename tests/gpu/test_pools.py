@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
+from tests.devices.cut import A100, EVERYTHING
 
 from windtunnel.devices import TopologyGpu, gpu_id
 from windtunnel.gpu.pools import Pools
@@ -95,6 +97,24 @@ def test_gpus_that_a_node_had_stay_and_others_are_added() -> None:
 
     assert [gpu.id for gpu in had.gpus] == [gpu_id("n", 0), gpu_id("n", 1)]
     assert [(gpu.id, gpu.fault) for gpu in grown.gpus] == [("mine", "lost"), (gpu_id("n", 1), "")]
+
+
+def test_a_gpu_that_stays_keeps_everything_but_its_slices() -> None:
+    hardware = pools(topology=f"a: {{gpuCount: 1, gpuProduct: {A100}}}").hardware("a")
+
+    stays = hardware.fitted("n", EVERYTHING).gpus[0]
+
+    assert stays == msgspec.structs.replace(EVERYTHING.gpus[0], mig=None)
+
+
+def test_a_slice_that_stays_keeps_everything() -> None:
+    mig = "[{devices: all, mig-enabled: true, mig-devices: {3g.40gb: 2}}]"
+    pool = f"a: {{gpuCount: 1, gpuProduct: {A100}, mig: {mig}}}"
+
+    first, second = pools(topology=pool).hardware("a").fitted("n", EVERYTHING).gpus[0].mig or ()
+
+    assert EVERYTHING.gpus[0].mig == (second,)
+    assert first.status.allocated_by.pod == ""
 
 
 def test_what_concerns_pools() -> None:

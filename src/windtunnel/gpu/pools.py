@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+import msgspec
+
 from windtunnel.devices import (
-    FREE,
     PROFILE_KEY,
     ClusterTopology,
     DeclaredPool,
@@ -96,8 +97,10 @@ class Hardware:
 
     def fitted(self, node: str, before: NodeTopology | None) -> NodeTopology:
         """Return the document of a node of this pool; GPUs that it had stay what they are."""
-        had = () if before is None else before.gpus
-        return NodeTopology(
+        before = before or NodeTopology()
+        had = before.gpus
+        return msgspec.structs.replace(
+            before,
             gpu_memory=self.shape.memory_mib,
             gpu_product=self.shape.product,
             driver_version=self.shape.driver_version,
@@ -115,13 +118,16 @@ class Hardware:
         gpu = had or TopologyGpu(id=gpu_id(node, index))
         cut = self.cuts.get(index)
         if cut is None:
-            return TopologyGpu(gpu.id, gpu.status, gpu.fault)
-        known = {one.id: one.status for one in gpu.mig or ()}
+            return msgspec.structs.replace(gpu, mig=None)
+        known = {one.id: one for one in gpu.mig or ()}
         slices = []
         for one in cut:
             named = one.id or slice_id(node, index, one.start, one.profile)
-            slices.append(MigInstance(named, one.profile, one.start, known.get(named, FREE)))
-        return TopologyGpu(gpu.id, gpu.status, gpu.fault, tuple(slices))
+            was = known.get(named, MigInstance())
+            slices.append(
+                msgspec.structs.replace(was, id=named, profile=one.profile, start=one.start)
+            )
+        return msgspec.structs.replace(gpu, mig=tuple(slices))
 
 
 def _cuts(entries: tuple[MigEntry, ...], shape: GpuShape) -> dict[int, tuple[MigInstance, ...]]:
