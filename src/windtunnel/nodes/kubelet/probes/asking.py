@@ -9,12 +9,22 @@ import errno
 import http.client
 import socket
 import ssl
+import time
 from dataclasses import dataclass
 from typing import Final
 
-from windtunnel.nodes.kubelet.probes.targets import HttpTarget, served_at
+from windtunnel.nodes.kubelet.durations import spoken
+from windtunnel.nodes.kubelet.network import served_at
+from windtunnel.nodes.kubelet.probes.targets import HttpTarget
 
 _LARGEST: Final = 10 * 1024
+_GRPC_OPTIONS: Final = (
+    ("grpc.primary_user_agent", "kube-probe/1.36"),
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.use_local_subchannel_pool", 1),  # what failed before is no reason to wait
+)
+_HEALTH: Final = ("UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN")
+_SERVING: Final = 1
 _WORDS: Final = {
     errno.ECONNREFUSED: "connection refused",
     errno.EHOSTUNREACH: "no route to host",
@@ -81,33 +91,53 @@ def ask_tcp(host: str, port: int, timeout_seconds: float) -> ProbeReply:
 
 
 def ask_grpc(host: str, port: int, service: str, timeout_seconds: float) -> ProbeReply:
-    """Ask the health service of gRPC."""
+    """Ask the health service of gRPC; connecting and answering share one time limit."""
     # Here, because it costs 20 MiB and few probes are of this sort.
     import grpc
 
-    place = f"{served_at(host)}:{port}"
-    asked = b"\n" + bytes([len(service.encode())]) + service.encode() if service else b""
-    with grpc.insecure_channel(place) as channel:
-        call = channel.unary_unary("/grpc.health.v1.Health/Check", None, None)
+    limit = spoken(timeout_seconds)
+    end = time.monotonic() + timeout_seconds
+    with grpc.insecure_channel(f"{served_at(host)}:{port}", _GRPC_OPTIONS) as channel:
         try:
-            said: bytes = call(asked, timeout=timeout_seconds)
+            # One who refuses is asked again until the time is over: it may be about to listen.
+            grpc.channel_ready_future(channel).result(timeout_seconds)
+        except grpc.FutureTimeoutError:
+            words = f'timeout: failed to connect service "{host}:{port}" within {limit}'
+            return ProbeReply(False, f"{words}: context deadline exceeded")
+        check = channel.unary_unary("/grpc.health.v1.Health/Check", None, None)
+        try:
+            said: bytes = check(_health_request(service), timeout=end - time.monotonic())
         except grpc.RpcError as error:
-            code = error.code()
-            if code is grpc.StatusCode.DEADLINE_EXCEEDED:
-                return ProbeReply(
-                    False, f'timeout: failed to connect service "{host}:{port}" within 1s'
-                )
-            if code is grpc.StatusCode.UNIMPLEMENTED:
-                return ProbeReply(
-                    False, "error: this server does not implement the grpc health protocol"
-                )
-            return ProbeReply(False, f"error: health rpc probe failed: {error}")
-    # HealthCheckResponse{status=1}: 1 is SERVING.
-    if said == b"\x08\x01":
+            return ProbeReply(False, _grpc_words(error.code().name, error.details(), limit))
+    # HealthCheckResponse has one field, the first: a number, left out where it is 0.
+    state = int.from_bytes(said[1:2]) if said.startswith(b"\x08") else 0
+    if state == _SERVING:
         return ProbeReply(True, "service healthy")
-    names = {b"": "UNKNOWN", b"\x08\x02": "NOT_SERVING", b"\x08\x03": "SERVICE_UNKNOWN"}
-    state = names.get(said, "UNKNOWN")
-    return ProbeReply(False, f"service unhealthy (responded with {state!r})".replace("'", '"'))
+    name = _HEALTH[state] if state < len(_HEALTH) else str(state)
+    return ProbeReply(False, f'service unhealthy (responded with "{name}")')
+
+
+def _health_request(service: str) -> bytes:
+    """Return a HealthCheckRequest: one field, the first, a text after its length."""
+    name = service.encode()
+    size, length = len(name), bytearray()
+    while size > 0x7F:  # seven bits a byte, the lowest first; the eighth says that more follow
+        length.append(size & 0x7F | 0x80)
+        size >>= 7
+    length.append(size)
+    return b"\n" + bytes(length) + name if name else b""
+
+
+def _grpc_words(code: str, details: str | None, limit: str) -> str:
+    if code == "DEADLINE_EXCEEDED":
+        return f"timeout: health rpc did not complete within {limit}"
+    if code == "UNIMPLEMENTED":
+        return (
+            "error: this server does not implement the grpc health protocol "
+            f"(grpc.health.v1.Health): {details}"
+        )
+    spelt = "Canceled" if code == "CANCELLED" else code.title().replace("_", "")
+    return f"error: health rpc probe failed: rpc error: code = {spelt} desc = {details}"
 
 
 def _words(error: OSError) -> str:
