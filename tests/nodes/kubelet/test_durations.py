@@ -7,8 +7,8 @@ import pytest
 from windtunnel.nodes.kubelet.durations import spoken
 
 CASES = {
-    0: "0s", 0.0004: "0s", 0.25: "250ms", 1.2345: "1.234s", 10: "10s", 80: "1m20s",
-    160: "2m40s", 300: "5m0s", 3601: "1h0m1s",
+    0: "0s", 0.0004: "0s", 0.25: "250ms", 1.2345: "1.234s", 1: "1s", 10: "10s",
+    60: "1m0s", 80: "1m20s", 160: "2m40s", 300: "5m0s", 3600: "1h0m0s", 3601: "1h0m1s",
 }  # fmt: skip
 
 

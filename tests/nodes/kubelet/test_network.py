@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from windtunnel.errors import ClusterError
-from windtunnel.nodes.kubelet.network import claim_again, claim_network
+from windtunnel.nodes.kubelet.network import claim_again, claim_network, served_at
 
 FREE = (210, 211)
 """Networks that no node claims by itself."""
@@ -46,3 +46,8 @@ def test_a_memory_that_cannot_be_read_is_none(tmp_path: Path) -> None:
     network.release()
 
     assert memory.read_text() == str(network.number)
+
+
+def test_a_pods_address_is_served_on_the_machine() -> None:
+    assert served_at("10.42.0.7") == "127.42.0.7"
+    assert served_at("192.168.1.1") == "192.168.1.1"

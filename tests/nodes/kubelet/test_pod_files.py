@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.nodes.kubelet.pods.test_plan import record
 
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.pod_files import PodFiles, hosts_text
+from windtunnel.nodes.kubelet.pod_files import PodFiles, pod_hosts
 
 POD: Tree = {
     "metadata": {"name": "a", "namespace": "d", "uid": "u"},
@@ -17,7 +17,7 @@ POD: Tree = {
 
 
 def test_a_hosts_file_names_the_pod_and_its_aliases() -> None:
-    lines = hosts_text(POD, "10.42.0.5", ["127.96.0.1\tweb.d"]).splitlines()
+    lines = pod_hosts(POD, "10.42.0.5", ["127.96.0.1\tweb.d"]).splitlines()
 
     assert lines[0] == "# Kubernetes-managed hosts file."
     assert "10.42.0.5\ta" in lines
@@ -27,7 +27,7 @@ def test_a_hosts_file_names_the_pod_and_its_aliases() -> None:
 def test_a_subdomain_makes_a_full_name() -> None:
     pod = {**POD, "spec": {"hostname": "h", "subdomain": "s"}}
 
-    assert "10.42.0.5\th.s.d.svc.cluster.local\th" in hosts_text(pod, "10.42.0.5")
+    assert "10.42.0.5\th.s.d.svc.cluster.local\th" in pod_hosts(pod, "10.42.0.5")
 
 
 def test_last_words_are_read_from_the_run_that_left_them(tmp_path: Path) -> None:

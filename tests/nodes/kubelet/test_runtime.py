@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from windtunnel.nodes.kubelet.runtime.engine import ContainerEngine, go_duration
+from windtunnel.nodes.kubelet.runtime.engine import ContainerEngine
 from windtunnel.nodes.kubelet.runtime.protocol import (
     ContainerOrder,
     ContainerRecord,
@@ -573,11 +573,3 @@ def test_plain_processes_end_and_exec_too(plain: ContainerEngine, log_path: Path
     plain.remove(container_id)
     with pytest.raises(StartFailed, match="not found in"):
         plain.start(plain.create(make_order(log_path, "nosuch")))
-
-
-DURATIONS = {1: "1s", 60: "1m0s", 90: "1m30s", 3600: "1h0m0s"}
-
-
-@pytest.mark.parametrize(("seconds", "text"), DURATIONS.items())
-def test_durations_as_go_prints_them(seconds: float, text: str) -> None:
-    assert go_duration(seconds) == text

@@ -1,7 +1,9 @@
 """Where a node's kubelet, a pod or a Service can be reached from the API server.
 
 Addresses are tried in the order that k3s and kubeadm set. Pods of a node on this machine's
-loopback share its network: their address 10.a.b.c in the API is served at 127.a.b.c.
+loopback share its network: their address 10.a.b.c in the API is served at 127.a.b.c. The kubelet
+has the same rule (``nodes/kubelet/network.py``); the two do not import each other, and only here
+nodes are met that are not ours.
 """
 
 from __future__ import annotations

@@ -25,6 +25,9 @@ _SERVICES: Final = 96
 """Where the services of the first network are served; those of others follow theirs."""
 _SERVICES_BEYOND: Final = 100
 _DOOR: Final = 42042
+_SHOWN: Final = "10."
+"""What the addresses begin with that the API shows."""
+_SERVED: Final = "127."
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +86,10 @@ def claim_network(numbers: Iterable[int]) -> Network:
         else:
             return Network(number, door)
     raise ClusterError("every network for pods is taken by nodes of other clusters on this machine")
+
+
+def served_at(address: str) -> str:
+    """Return where on this machine something listens that the API shows at an address."""
+    if address.startswith(_SHOWN):
+        return _SERVED + address.removeprefix(_SHOWN)
+    return address

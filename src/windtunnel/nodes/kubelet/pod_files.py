@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from windtunnel.machinery.tree import Tree
+from windtunnel.nodes.kubelet.hosts_file import hosts_text
 from windtunnel.nodes.kubelet.pod_spec import host_name, pod_key, termination_path, uid_of
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, Mount
 
@@ -46,7 +47,7 @@ class PodFiles:
             each.get("mountPath") == "/etc/hosts" for each in container.get("volumeMounts") or ()
         ):
             folder.mkdir(parents=True, exist_ok=True)
-            hosts.write_text(hosts_text(pod, address, more))
+            hosts.write_text(pod_hosts(pod, address, more))
             mounts.append(Mount(host_path=str(hosts), container_path="/etc/hosts"))
         words = self._last_words(uid_of(pod), container["name"], attempt)
         words.parent.mkdir(parents=True, exist_ok=True)
@@ -86,29 +87,18 @@ class PodFiles:
         return self._folder(uid) / "containers" / name / str(attempt)
 
 
-def hosts_text(pod: Tree, address: str, more: Iterable[str] = ()) -> str:
+def pod_hosts(pod: Tree, address: str, more: Iterable[str] = ()) -> str:
     """Return a pod's hosts file."""
-    name = host_name(pod)
+    names = [host_name(pod)]
     subdomain = pod["spec"].get("subdomain")
-    names = name
     if subdomain:
-        names = f"{name}.{subdomain}.{pod_key(pod).namespace}.svc.cluster.local\t{name}"
-    lines = [
-        "# Kubernetes-managed hosts file.",
-        "127.0.0.1\tlocalhost",
-        "::1\tlocalhost ip6-localhost ip6-loopback",
-        "fe00::0\tip6-localnet",
-        "fe00::0\tip6-mcastprefix",
-        "fe00::1\tip6-allnodes",
-        "fe00::2\tip6-allrouters",
-    ]
-    if address:
-        lines.append(f"{address}\t{names}")
+        names.insert(0, f"{names[0]}.{subdomain}.{pod_key(pod).namespace}.svc.cluster.local")
+    lines: list[str] = []
     aliases = pod["spec"].get("hostAliases") or ()
     if aliases:
         lines += ["", "# Entries added by HostAliases."]
         lines += ["\t".join([each["ip"], *(each.get("hostnames") or ())]) for each in aliases]
-    return "\n".join([*lines, *more]) + "\n"
+    return hosts_text(address, names, [*lines, *more])
 
 
 def _tail(path: Path) -> str:

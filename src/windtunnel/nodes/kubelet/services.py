@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 from windtunnel.client import Change, Client
 from windtunnel.kernel import Loop
 from windtunnel.machinery.tree import Key, Tree, dig
-from windtunnel.nodes.kubelet.probes.targets import served_at
+from windtunnel.nodes.kubelet.network import served_at
 
 SERVICE_LABEL: Final = "kubernetes.io/service-name"
 _API: Final = Key("default", "kubernetes")

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from windtunnel.nodes.kubelet.probes.targets import http_target, port_number, served_at
+from windtunnel.nodes.kubelet.probes.targets import http_target, port_number
 
 CONTAINER = {"name": "c", "ports": [{"name": "web", "containerPort": 8080}]}
-
-
-def test_a_pods_address_is_served_on_the_machine() -> None:
-    assert served_at("10.42.0.7") == "127.42.0.7"
-    assert served_at("192.168.1.1") == "192.168.1.1"
 
 
 def test_a_port_may_be_named() -> None:

@@ -1,18 +1,13 @@
 """Where a probe or a hook goes: host, port and path, as the spec names them.
 
-Pods share the machine's network: a pod's address 10.42.x.y is served at 127.42.x.y. What is told
-names the address that the API shows.
+What is told names the address that the API shows; who asks goes where it is served.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
 
 from windtunnel.machinery.tree import Tree
-
-_SHOWN: Final = "10."
-_SERVED: Final = "127."
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +25,6 @@ class HttpTarget:
         """Return the address as messages show it."""
         path = self.path if self.path.startswith("/") else f"/{self.path}"
         return f"{self.scheme}://{self.host}:{self.port}{path}"
-
-
-def served_at(address: str) -> str:
-    """Return where a pod's address is served on this machine."""
-    if address.startswith(_SHOWN):
-        return _SERVED + address.removeprefix(_SHOWN)
-    return address
 
 
 def port_number(action: Tree, container: Tree) -> int:

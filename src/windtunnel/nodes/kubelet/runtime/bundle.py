@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
+from windtunnel.nodes.kubelet.hosts_file import hosts_text
 from windtunnel.nodes.kubelet.runtime import programs
 from windtunnel.nodes.kubelet.runtime.entry import Missing, find_program
 from windtunnel.nodes.kubelet.runtime.images import Image
@@ -159,7 +160,7 @@ def make_bundle(
     asleep = image.holding is Holding.UNKNOWN and not runs_here(argv, order, environment["PATH"])
     if asleep or not argv:
         argv = programs.STAND_IN
-    hosts = programs.hosts_text(order.address, order.hostname)
+    hosts = hosts_text(order.address, [order.hostname])
     found = programs.extras(image, order.hostname, hosts, files)
     root = folder / "root"
     root.mkdir(parents=True)

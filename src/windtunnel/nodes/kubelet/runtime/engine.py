@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from windtunnel.kernel import Clock, WallClock
+from windtunnel.nodes.kubelet.durations import spoken
 from windtunnel.nodes.kubelet.runtime import memory
 from windtunnel.nodes.kubelet.runtime.bundle import (
     Bundle,
@@ -308,7 +309,7 @@ class ContainerEngine:
                 if file is not None:
                     file.close()
             told = f'command timed out: "{" ".join(argv)}" timed out after '
-            raise ExecTimedOut(told + go_duration(timeout_seconds), written) from None
+            raise ExecTimedOut(told + spoken(timeout_seconds), written) from None
         code = process.returncode
         return (128 - code if code < 0 else code), out + err
 
@@ -486,12 +487,3 @@ def _mark(folder: Path) -> str:
 
 def _cri(state: ContainerState) -> str:
     return f"CONTAINER_{state.name}"
-
-
-def go_duration(seconds: float) -> str:
-    """Print whole seconds as Go prints a duration: ``1s``, ``1m30s``, ``1h0m0s``."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours}h{minutes}m{rest}s"
-    return f"{minutes}m{rest}s" if minutes else f"{rest}s"

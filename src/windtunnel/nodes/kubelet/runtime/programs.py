@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from windtunnel.nodes.kubelet.network import served_at
 from windtunnel.nodes.kubelet.runtime.images import COMPONENTS, Image
 from windtunnel.nodes.kubelet.runtime.registries import Holding
 from windtunnel.nodes.kubelet.runtime.root import Bind, Item, Link, OwnFolder, Text
@@ -172,23 +173,9 @@ def _resolvers() -> str:
         return ""
 
 
-def hosts_text(address: str, hostname: str) -> str:
-    """Write ``/etc/hosts`` as a kubelet does."""
-    lines = (
-        "# Kubernetes-managed hosts file.",
-        "127.0.0.1\tlocalhost",
-        "::1\tlocalhost ip6-localhost ip6-loopback",
-        "fe00::0\tip6-localnet",
-        "fe00::0\tip6-mcastprefix",
-        "fe00::1\tip6-allnodes",
-        "fe00::2\tip6-allrouters",
-        f"{address}\t{hostname}",
-    )
-    return "\n".join(lines) + "\n"
-
-
 def listening(image: Image, address: str) -> dict[str, str]:
     """Tell a program of ours on which address it is to listen: pods share the host's network."""
-    if image.holding is not Holding.OURS or not address.startswith("10."):
+    host = served_at(address)
+    if image.holding is not Holding.OURS or host == address:
         return {}
-    return {"WINDTUNNEL_LISTEN_HOST": f"127.{address.removeprefix('10.')}"}
+    return {"WINDTUNNEL_LISTEN_HOST": host}

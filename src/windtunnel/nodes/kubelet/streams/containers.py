@@ -14,6 +14,7 @@ from windtunnel.kernel import Clock
 from windtunnel.machinery.errors import ApiError, BadRequest, InternalError, NotFound
 from windtunnel.machinery.timestamp import parse_time
 from windtunnel.machinery.tree import Tree, dig
+from windtunnel.nodes.kubelet.network import served_at
 from windtunnel.nodes.kubelet.runtime.protocol import (
     ContainerRecord,
     ContainerState,
@@ -53,8 +54,6 @@ _STREAM_VERSIONS: Final = (
     "v2.channel.k8s.io",
     "channel.k8s.io",
 )
-_LOOPBACK: Final = "127."
-_OWN_NETWORK: Final = "10."
 
 
 class _Subject(NamedTuple):
@@ -159,7 +158,7 @@ class Containers:
         pod = self._pod_of(parts[0], parts[1])
         if pod is None:
             raise NotFound("pod does not exist")
-        target = Target(dig(pod, "metadata", "uid") or "", _served_at(pod))
+        target = Target(dig(pod, "metadata", "uid") or "", _ports_at(pod))
         if asked.upgrade == _SPDY:
             await exchange.switch("SPDY/3.1", [("X-Stream-Protocol-Version", _FORWARD)])
             wire = PlainWire(exchange.reader, exchange.writer)
@@ -239,16 +238,14 @@ def _count(text: str) -> int | None:
     return int(text)
 
 
-def _served_at(pod: Tree) -> str:
+def _ports_at(pod: Tree) -> str:
     """Return where a pod's ports are served: pods share the machine's network."""
     if dig(pod, "spec", "hostNetwork"):
         return "127.0.0.1"
     address = dig(pod, "status", "podIP") or ""
     if not address:
         raise InternalError("the pod has no address yet")
-    if address.startswith(_OWN_NETWORK):
-        return _LOOPBACK + str(address).removeprefix(_OWN_NETWORK)
-    return str(address)
+    return served_at(str(address))
 
 
 def _offered(exchange: Exchange) -> list[str]:
