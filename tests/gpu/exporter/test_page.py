@@ -3,7 +3,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from tests.devices.cut import A100, cut_node
 
 from windtunnel.devices import AllocatedBy, GpuStatus, NodeTopology, TopologyGpu
-from windtunnel.gpu.exporter.page import exporter_name, joined, page_of
+from windtunnel.gpu.exporter.page import FAMILIES, exporter_name, joined, page_of
 
 OWNER = GpuStatus(allocated_by=AllocatedBy("ml", "train-0", "main"))
 TWO = NodeTopology(
@@ -37,6 +37,12 @@ def test_the_text_is_that_of_the_original() -> None:
         f"DCGM_FI_DEV_GPU_UTIL{{{labels}}} 37\n"
         f"DCGM_FI_DEV_GPU_UTIL{{{free}}} 0\n"
     )
+
+
+def test_metrics_are_told_in_the_order_of_their_names() -> None:
+    names = [family.name for family in FAMILIES]
+
+    assert names == sorted(set(names))
 
 
 def test_odd_texts_are_read_back_as_they_were() -> None:
