@@ -37,14 +37,23 @@ BORDER = {
 
 WIRE = {"views", "pod_wire"}
 """Modules of shapes that are decoded, which bear the names that Kubernetes gives them."""
+SPELLED_ALIKE = {"WebSocket", "ReplicaSets"}
+"""Classes that bear the name of something a sentence may well begin with."""
 HOMONYMS = {
     "Settings": "of the part in whose room it stands",
     "Plan": "what one controller decides; it never leaves that controller",
     "Tally": "counts of one room, never seen in the other",
     "Subject": "of a role binding in the API server, of an event in the client",
     "Gate": "who may pass: requests at the edge, pods before the search",
+    "Ends": "of a connection: what is read from and what is written to, wherever two are joined",
+    "Container": "of a node's runtime: a process; for placement: what one asks for",
+    "ContainerState": "of a node's runtime: created, runs, exited; for controllers: as it is told",
+    "Demand": "of a pod on nodes; of those who call pods on the GPUs of these",
+    "PodView": "what one room reads of a pod",
+    "Taint": "what one room reads of a node's taint",
+    "Toleration": "what one room reads of a pod's toleration",
 }
-"""Public classes of one name in two rooms, and why nobody takes one for the other."""
+"""Public classes and aliases of one name in two rooms, and why nobody takes one for the other."""
 
 
 def files() -> list[Path]:
@@ -116,17 +125,57 @@ def test_no_name_is_without_meaning() -> None:
     assert sorted(set(BORDER) - set(named())) == []
 
 
+def types_of(tree: ast.Module) -> list[str]:
+    """Public classes, and aliases of types: names in capitals and small letters."""
+    names = []
+    for node in tree.body:
+        match node:
+            case ast.ClassDef(name=name):
+                names.append(name)
+            case ast.Assign(value=ast.Call(func=ast.Name("TypeVar"))):
+                pass
+            case ast.Assign(targets=[ast.Name(name)]) | ast.AnnAssign(target=ast.Name(name)):
+                names.append(name)
+    return [name for name in names if re.fullmatch(r"[A-Z][A-Za-z]*[a-z][A-Za-z]*", name)]
+
+
 def test_one_word_has_one_meaning() -> None:
     homes: dict[str, set[str]] = {}
     for path, tree in modules():
-        for node in tree.body:
-            public = isinstance(node, ast.ClassDef) and not node.name.startswith("_")
-            if public and Path(path).stem not in WIRE:
-                homes.setdefault(node.name, set()).add(path)
-    found = {name: sorted(places) for name, places in homes.items() if len(places) > 1}
+        for name in types_of(tree):
+            homes.setdefault(name, set()).add(path)
+    found = {
+        name: sorted(places)
+        for name, places in homes.items()
+        if len(places) > 1 and {Path(place).stem for place in places} - WIRE
+    }
 
     assert {name: found[name] for name in set(found) - set(HOMONYMS)} == {}
     assert sorted(set(HOMONYMS) - set(found)) == []
+
+
+def damaged(docstring: str, classes: set[str]) -> bool:
+    """Whether a sentence begins with a class where a word was: it was renamed along with it."""
+    first = re.match(r"([A-Z][a-z]+[A-Z]\w*)\s+[a-z]", docstring)
+    return first is not None and first[1] in classes - SPELLED_ALIKE
+
+
+def test_no_sentence_was_renamed_along_with_a_class() -> None:
+    classes = {
+        node.name
+        for _, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+    found = [
+        f"{path}: {text}"
+        for path, tree in modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        if damaged(text := str(node.value.value), classes)
+    ]
+
+    assert found == []
 
 
 def stands(reference: str) -> bool:
@@ -157,7 +206,9 @@ def test_what_a_docstring_points_at_exists() -> None:
 
 
 def test_no_comment_is_a_banner() -> None:
-    banner = re.compile(r"^\s*# ?[-=*#~]{3,}|^\s*# (The )?[A-Z][a-z]+\s*$", re.MULTILINE)
+    rule, title = r"^\s*# ?[-=*#~]{3,}", r"^\s*# (The )?[A-Z][a-z]+\.?\s*$"
+    heading = r"(?<=\n\n) *# [A-Z][^\n]*\n(?=\n)"
+    banner = re.compile(f"{rule}|{title}|{heading}", re.MULTILINE)
     found = [
         f"{path.relative_to(ROOT)}: {match[0].strip()}"
         for path in written()

@@ -7,20 +7,20 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from windtunnel.errors import BrokenInvariant
-from windtunnel.kernel import DONE, Line, Loop, Outcome, Parked, Result, VirtualClock
+from windtunnel.kernel import DONE, Line, Loop, Parked, Result, Settled, VirtualClock
 
 
 class Workshop:
     """Does work on a line; outcomes are scripted by key, then all is done."""
 
-    def __init__(self, at_once: int = 1, **outcomes: Outcome) -> None:
+    def __init__(self, at_once: int = 1, **outcomes: Settled) -> None:
         self.outcomes = outcomes
         self.visits: list[list[str]] = []
         self.reports: list[str] = []
         self.loop = Loop(VirtualClock(), lambda name, key, error: self.reports.append(key))
         self.line: Line[str] = Line(self.loop, "workshop", self.work, at_once=at_once)
 
-    def work(self, keys: Sequence[str]) -> list[Outcome]:
+    def work(self, keys: Sequence[str]) -> list[Settled]:
         self.visits.append(list(keys))
         return [self.outcomes.pop(key, DONE) for key in keys]
 
@@ -66,7 +66,7 @@ def test_an_error_in_a_step_is_the_outcome_of_all_its_keys(error: Exception) -> 
     errors: list[Exception] = [error]
     done: list[str] = []
 
-    def work(keys: Sequence[str]) -> list[Outcome]:
+    def work(keys: Sequence[str]) -> list[Settled]:
         if errors:
             raise errors.pop()
         done.extend(keys)
@@ -81,7 +81,7 @@ def test_an_error_in_a_step_is_the_outcome_of_all_its_keys(error: Exception) -> 
 
 
 def test_a_broken_invariant_ends_the_run() -> None:
-    def work(keys: Sequence[str]) -> list[Outcome]:
+    def work(keys: Sequence[str]) -> list[Settled]:
         raise BrokenInvariant("a bug")
 
     loop = Loop(VirtualClock())

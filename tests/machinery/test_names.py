@@ -46,13 +46,13 @@ BAD = [
 
 
 @pytest.mark.parametrize(("rule", "value"), GOOD)
-def test_a_good_name_passes(rule: names.Rule, value: str) -> None:
+def test_a_good_name_passes(rule: names.NameRule, value: str) -> None:
     assert rule(value) == []
 
 
 @pytest.mark.parametrize(("rule", "value", "want"), BAD)
 def test_a_bad_name_is_refused_in_the_servers_words(
-    rule: names.Rule, value: str, want: str
+    rule: names.NameRule, value: str, want: str
 ) -> None:
     assert rule(value) == [want]
 

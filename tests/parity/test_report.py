@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from windtunnel.parity.report import Outcome, Report, differences
+from windtunnel.parity.report import CaseResult, Report, differences
 
 DIFFERENCES: dict[str, tuple[Any, Any, list[str]]] = {
     "the same, whatever the order of keys": ({"a": 1, "b": 2}, {"b": 2, "a": 1}, []),
@@ -36,7 +36,9 @@ def test_long_values_are_cut() -> None:
 
 
 def test_a_report_counts_by_group() -> None:
-    report = Report((Outcome("1", "b", ()), Outcome("2", "a", ("differs",)), Outcome("3", "b", ())))
+    report = Report(
+        (CaseResult("1", "b", ()), CaseResult("2", "a", ("differs",)), CaseResult("3", "b", ()))
+    )
 
     assert report.summary() == "2 passed, 1 failed"
     assert report.by_group() == [("a", 0, 1), ("b", 2, 2)]

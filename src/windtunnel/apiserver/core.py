@@ -56,7 +56,7 @@ from windtunnel.machinery.errors import (
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.store import Store
 
-Handle = Callable[[Call], Outcome]
+HandleCall = Callable[[Call], Outcome]
 """Answers a request for one kind."""
 _UNSERVED: Final = "404 page not found\n"
 _ITSELF: Final = User("system:apiserver", ("system:masters",))
@@ -125,7 +125,7 @@ class Core:
         )
         scaling = Scaling(self.objects, self.reading, self.writing, self.patching, self.customs)
         node_calls = NodeCalls(self.objects, self.reading, self._authorizer)
-        self._subresources: Mapping[str, Handle] = {
+        self._subresources: Mapping[str, HandleCall] = {
             "scale": scaling.handle,
             "binding": self.binding.handle,
             "eviction": self.evicting.handle,
@@ -134,7 +134,7 @@ class Core:
             **dict.fromkeys(NODE_CALLS, node_calls.handle),
         }
         reviews = Reviews(self.authenticator, self._authorizer)
-        self._posted: Mapping[str, Handle] = {
+        self._posted: Mapping[str, HandleCall] = {
             "bindings": self.binding.handle,
             **dict.fromkeys(reviews.resources, reviews.handle),
         }

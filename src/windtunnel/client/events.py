@@ -18,7 +18,7 @@ from zlib import crc32
 
 from windtunnel.client.protocol import Client
 from windtunnel.errors import ClusterError
-from windtunnel.kernel import DONE, Line, Loop, Outcome, Parked
+from windtunnel.kernel import DONE, Line, Loop, Parked, Settled
 from windtunnel.machinery.errors import ApiError, NotFound
 from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Key, Tree
@@ -116,10 +116,10 @@ class Recorder:
         if len(self._line) < _IN_LINE:
             self._line.add(_Note(subject, type_, reason, message, self._loop.clock.now()))
 
-    def _write_all(self, notes: Sequence[_Note]) -> list[Outcome]:
+    def _write_all(self, notes: Sequence[_Note]) -> list[Settled]:
         return [self._write(note) for note in notes]
 
-    def _write(self, note: _Note) -> Outcome:
+    def _write(self, note: _Note) -> Settled:
         """Write one event; one that is refused, or that would have to wait, gets no second try."""
         try:
             self._fold(note.subject, note.type, note.reason, note.message, note.when)

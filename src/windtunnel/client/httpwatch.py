@@ -22,7 +22,7 @@ from windtunnel.machinery.tree import Key
 
 Dial = Callable[[float], http.client.HTTPConnection]
 
-Headers = Callable[[], dict[str, str]]
+MakeHeaders = Callable[[], dict[str, str]]
 """The headers of the next request: a token in them may have been replaced."""
 
 PAGE: Final = 500
@@ -80,7 +80,7 @@ class HttpWatch:
     def __init__(
         self,
         dial: Dial,
-        headers: Headers,
+        headers: MakeHeaders,
         path: str,
         query: dict[str, str],
         deliver: Deliver,

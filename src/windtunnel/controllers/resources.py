@@ -9,7 +9,7 @@ import msgspec
 
 from windtunnel.client import Client, Served
 from windtunnel.client.cache import Cache
-from windtunnel.kernel import DONE, Line, Loop, Outcome
+from windtunnel.kernel import DONE, Line, Loop, Settled
 from windtunnel.machinery.tree import Key
 
 _NEEDED: Final = frozenset({"get", "list", "watch", "delete"})
@@ -119,7 +119,7 @@ class Resources:
             raise NotYetKnown("what the server serves is not known yet")
         return self._known
 
-    def _look(self, _: Sequence[str]) -> list[Outcome]:
+    def _look(self, _: Sequence[str]) -> list[Settled]:
         """Learn what there is now, and tell of what came and what went."""
         known: dict[str, Resource] = {}
         by_kind: dict[tuple[str, str], Resource] = {}

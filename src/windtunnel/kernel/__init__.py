@@ -6,8 +6,8 @@ milliseconds at a time; in virtual time a run calls it until nothing is left. Ne
 
 from windtunnel.kernel.chance import Chance
 from windtunnel.kernel.clock import Clock, VirtualClock, WallClock
-from windtunnel.kernel.line import DONE, Line, Outcome, Parked, Result
-from windtunnel.kernel.loop import NORMAL, Actor, Loop, Report, Ticket
+from windtunnel.kernel.line import DONE, Line, Parked, Result, Settled
+from windtunnel.kernel.loop import NORMAL, Actor, Loop, ReportFailure, Ticket
 from windtunnel.kernel.reconcile import Reconciler, Worker
 from windtunnel.kernel.workqueue import WorkQueue
 
@@ -19,11 +19,11 @@ __all__ = [
     "Clock",
     "Line",
     "Loop",
-    "Outcome",
     "Parked",
     "Reconciler",
-    "Report",
+    "ReportFailure",
     "Result",
+    "Settled",
     "Ticket",
     "VirtualClock",
     "WallClock",

@@ -40,7 +40,7 @@ class Parked(Exception):
         self.resume = resume
 
 
-Outcome = Result | Exception
+Settled = Result | Exception
 """An exception other than Parked: try again with backoff."""
 
 
@@ -62,7 +62,7 @@ class Line(Generic[K]):
         self,
         loop: Loop,
         name: str,
-        work: Callable[[Sequence[K]], Iterable[Outcome]],
+        work: Callable[[Sequence[K]], Iterable[Settled]],
         *,
         at_once: int = 1,
         base_seconds: float = 0.5,
@@ -96,7 +96,7 @@ class Line(Generic[K]):
         if not keys:
             return
         try:
-            outcomes: Iterable[Outcome] = list(self._work(keys))
+            outcomes: Iterable[Settled] = list(self._work(keys))
         except BrokenInvariant:
             raise
         except Exception as error:
@@ -106,7 +106,7 @@ class Line(Generic[K]):
         if len(self.queue):
             self._arm()
 
-    def _settle(self, key: K, outcome: Outcome) -> None:
+    def _settle(self, key: K, outcome: Settled) -> None:
         queue = self.queue
         if isinstance(outcome, Result):
             queue.forget(key)

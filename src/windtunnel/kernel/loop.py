@@ -17,7 +17,7 @@ from windtunnel.kernel.clock import Clock, VirtualClock
 
 Step = Callable[[], None]
 
-Report = Callable[[str, Any, Exception], None]
+ReportFailure = Callable[[str, Any, Exception], None]
 """(who, at what, what went wrong): told of a failure that will be tried again."""
 
 NORMAL: Final = 10
@@ -59,7 +59,7 @@ class Actor(Protocol):
 class Loop:
     """Plays steps in a total order. One thread owns it; ``wake`` is told when work arrives."""
 
-    def __init__(self, clock: Clock, report: Report = _tell_nobody) -> None:
+    def __init__(self, clock: Clock, report: ReportFailure = _tell_nobody) -> None:
         self.clock = clock
         self.report = report
         self.wake: Callable[[], None] | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final, Protocol
 
-from windtunnel.kernel.line import Line, Outcome, Result
+from windtunnel.kernel.line import Line, Result, Settled
 from windtunnel.kernel.loop import NORMAL, Loop
 
 _BASE_SECONDS: Final = 0.005
@@ -43,5 +43,5 @@ class Worker:
         )
         self.queue = line.queue
 
-    def _visit(self, keys: Sequence[Any]) -> list[Outcome]:
+    def _visit(self, keys: Sequence[Any]) -> list[Settled]:
         return [self._reconciler.reconcile(key) for key in keys]

@@ -29,7 +29,7 @@ _TYPES: Final = ("Pod", "Container", "PersistentVolumeClaim")
 _ONE: Final = parse("1")
 _PARTS: Final = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
 
-Amounts = Mapping[str, Quantity]
+Bounds = Mapping[str, Quantity]
 
 
 def _default(tree: Tree) -> None:
@@ -79,7 +79,7 @@ def _type(kind: str, field: str) -> list[Violation]:
 def _item(item: Tree, kind: str, field: str) -> list[Violation]:
     judge = container_resource_name if kind in ("Pod", "Container") else resource_name
     found: list[Violation] = []
-    amounts: dict[str, Amounts] = {}
+    amounts: dict[str, Bounds] = {}
     order: dict[str, None] = {}
     for part in _PARTS:
         listed = item.get(part) or {}
@@ -104,7 +104,7 @@ def _item(item: Tree, kind: str, field: str) -> list[Violation]:
     return found
 
 
-def _amounts(name: str, amounts: Mapping[str, Amounts], field: str) -> list[Violation]:
+def _amounts(name: str, amounts: Mapping[str, Bounds], field: str) -> list[Violation]:
     least, most = amounts["min"].get(name), amounts["max"].get(name)
     limit, request = amounts["default"].get(name), amounts["defaultRequest"].get(name)
     found: list[Violation] = []

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
-Rule = Callable[[str], list[str]]
+NameRule = Callable[[str], list[str]]
+"""Judges a name; returns what is wrong with it, in words, or nothing."""
 
 SUFFIX_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"
 """Of which the server makes the random ends of names; they keep any name well-formed."""
@@ -334,7 +335,7 @@ def ip_range(value: str) -> list[str]:
     return []
 
 
-def generated(rule: Rule) -> Rule:
+def generated(rule: NameRule) -> NameRule:
     """Return ``rule`` as it judges a generateName: a final dash counts as an inner character."""
 
     def judge(prefix: str) -> list[str]:

@@ -5,6 +5,6 @@ the cycle; both compare with what the real ones answered. Independent comparers 
 recordings.
 """
 
-from windtunnel.parity.report import Outcome, Report
+from windtunnel.parity.report import CaseResult, Report
 
-__all__ = ["Outcome", "Report"]
+__all__ = ["CaseResult", "Report"]

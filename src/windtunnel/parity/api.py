@@ -21,7 +21,7 @@ import msgspec
 
 from windtunnel.errors import DataError
 from windtunnel.parity.masks import Masks
-from windtunnel.parity.report import Outcome, Report, differences
+from windtunnel.parity.report import CaseResult, Report, differences
 
 USERS: Final = (
     'admin-token,admin,admin-uid,"system:masters"\n'
@@ -134,7 +134,7 @@ class ApiReplay:
             except (OSError, http.client.HTTPException, LookupError, ValueError) as error:
                 self._wire.close()
                 found = (f"cannot be played: {type(error).__name__}: {error}",)
-            outcomes.append(Outcome(case.id, case.kind, found))
+            outcomes.append(CaseResult(case.id, case.kind, found))
         return Report(tuple(outcomes))
 
     def _answer(self, case: Case) -> dict[str, Any]:

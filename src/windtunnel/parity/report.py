@@ -11,7 +11,7 @@ LONGEST_VALUE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class CaseResult:
     """One case: it is met when there are no differences."""
 
     case: str
@@ -23,7 +23,7 @@ class Outcome:
 class Report:
     """All cases of one file, in its order."""
 
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[CaseResult, ...]
 
     @property
     def passed(self) -> int:

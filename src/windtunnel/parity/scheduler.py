@@ -15,7 +15,7 @@ from typing import Any, Final
 from windtunnel.errors import DataError
 from windtunnel.kernel import VirtualClock
 from windtunnel.machinery.tree import Key, Tree, decode, dig, encode, key_of
-from windtunnel.parity.report import Outcome, Report, differences
+from windtunnel.parity.report import CaseResult, Report, differences
 from windtunnel.parity.stand_in import START, StandIn
 from windtunnel.parity.telling import told, told_event
 from windtunnel.scheduler import (
@@ -61,7 +61,7 @@ def replay(path: Path, emit: Path | None = None) -> Report:
         results, lines = _played(scenario)
         emitted.append(encode({"id": scenario["id"], "results": results}) + b"\n")
         group = next((name for name in scenario["features"] if name.startswith("theme-")), "hand")
-        outcomes.append(Outcome(scenario["id"], group, lines))
+        outcomes.append(CaseResult(scenario["id"], group, lines))
     if emit is not None:
         body = b"".join(emitted)
         emit.write_bytes(gzip.compress(body) if emit.suffix == ".gz" else body)

@@ -21,9 +21,9 @@ from windtunnel.store.retention import Retention
 from windtunnel.store.shelf import Shelf, path_of
 from windtunnel.store.version import Version, Versions, VersionType, forget_previous
 
-Deliver = Callable[[Version], None]
+DeliverVersion = Callable[[Version], None]
 MakeBody = Callable[[int], bytes]
-Names = list[str]
+ResourceNames = list[str]
 
 _VERSION_BYTES: Final = 700
 """What a version of a pod weighs in memory besides its body (measured)."""
@@ -57,7 +57,7 @@ class Store:
         self._window_bytes = 0
         self._window_limit = recent_bytes or (24 if backend.keeps_history else 64) << 20
         self._labels: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
-        self._subscribers: dict[str, tuple[Deliver, ...]] = {}
+        self._subscribers: dict[str, tuple[DeliverVersion, ...]] = {}
         self._delivering = False
         self._retention = Retention(clock, keep_seconds) if backend.keeps_history else None
         for version in loaded.live:
@@ -89,7 +89,7 @@ class Store:
         shelf = self._shelves.get(resource)
         return 0 if shelf is None else shelf.count(namespace)
 
-    def resources(self) -> Names:
+    def resources(self) -> ResourceNames:
         """Return the resources of which something exists, sorted."""
         return sorted(resource for resource, shelf in self._shelves.items() if len(shelf))
 
@@ -218,7 +218,7 @@ class Store:
         while self._window and self._window[0].revision <= revision:
             self._drop_oldest()
 
-    def subscribe(self, resource: str, deliver: Deliver) -> Callable[[], None]:
+    def subscribe(self, resource: str, deliver: DeliverVersion) -> Callable[[], None]:
         """Call ``deliver`` with every change of a resource ("" is all), inside the write.
 
         ``Version.previous`` is the state before during the call; it may be let go later. Whoever

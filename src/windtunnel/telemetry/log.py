@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Final, Literal
 
-Level = Literal["info", "warning", "error"]
+Severity = Literal["info", "warning", "error"]
 
 _PLAIN: Final = frozenset(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/@+,~%"
@@ -35,7 +35,7 @@ class Log:
         """Write that something failed."""
         self._line("error", part, event, fields)
 
-    def _line(self, level: Level, part: str, event: str, fields: dict[str, object]) -> None:
+    def _line(self, level: Severity, part: str, event: str, fields: dict[str, object]) -> None:
         pairs = {"time": self._stamp(), "level": level, "part": part, "event": event, **fields}
         self._write(" ".join(f"{key}={_text(value)}" for key, value in pairs.items()) + "\n")
 

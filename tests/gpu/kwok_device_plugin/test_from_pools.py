@@ -5,7 +5,7 @@ import pytest
 from tests.world import World
 
 from windtunnel.devices import GpuPool, GpuShape, pool_document
-from windtunnel.gpu.kwok_device_plugin.from_pools import NodeView, Plan, decide
+from windtunnel.gpu.kwok_device_plugin.from_pools import Plan, PooledNode, decide
 from windtunnel.gpu.pools import Hardware
 from windtunnel.machinery.tree import Key
 from windtunnel.nodes.played.trees import gpu_pool, node_trees, pool_config_map
@@ -22,14 +22,14 @@ def made_of(pool: GpuPool) -> Hardware:
 H100 = made_of(POOL)
 
 
-def node(gpus: str = "", played: bool = True, **labels: str) -> NodeView:
+def node(gpus: str = "", played: bool = True, **labels: str) -> PooledNode:
     resources = {"nvidia.com/gpu": gpus} if gpus else {}
     notes = {"kwok.x-k8s.io/node": "fake"} if played else {}
     tree: dict[str, Any] = {
         "metadata": {"labels": labels, "annotations": notes},
         "status": {"capacity": resources, "allocatable": resources},
     }
-    return msgspec.convert(tree, NodeView)
+    return msgspec.convert(tree, PooledNode)
 
 
 LABELS = H100.labels()
@@ -45,7 +45,7 @@ PLANS = {
 
 
 @pytest.mark.parametrize(("one", "pool", "want"), PLANS.values(), ids=PLANS.keys())
-def test_what_a_node_lacks(one: NodeView, pool: Hardware | None, want: Plan) -> None:
+def test_what_a_node_lacks(one: PooledNode, pool: Hardware | None, want: Plan) -> None:
     assert decide(one, pool) == want
 
 
@@ -62,7 +62,7 @@ def test_a_node_from_an_order_lacks_nothing() -> None:
 
     made = made_of(gpu_pool(order))
 
-    assert decide(msgspec.convert(node_trees(order)[0], NodeView), made) == NOTHING
+    assert decide(msgspec.convert(node_trees(order)[0], PooledNode), made) == NOTHING
 
 
 def gpus(world: World) -> list[str]:

@@ -27,7 +27,7 @@ class Ordinals(View, frozen=True):
     start: int = 0
 
 
-class Retention(View, frozen=True):
+class ClaimRetention(View, frozen=True):
     """What becomes of claims when their pod or the whole set is no more wanted."""
 
     when_deleted: str = "Retain"
@@ -47,7 +47,7 @@ class StatefulSetSpec(View, frozen=True):
     revision_history_limit: int = 10
     min_ready_seconds: int = 0
     ordinals: Ordinals = Ordinals()
-    persistent_volume_claim_retention_policy: Retention = Retention()
+    persistent_volume_claim_retention_policy: ClaimRetention = ClaimRetention()
 
 
 class StatefulSetStatus(View, frozen=True):

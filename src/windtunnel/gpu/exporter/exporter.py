@@ -41,7 +41,7 @@ from windtunnel.gpu.exporter.page import Page, exporter_name, joined, page_of
 from windtunnel.gpu.exporter.server import MetricsServer
 from windtunnel.gpu.exporter.settings import Settings
 from windtunnel.gpu.exporter.zones import RESOURCE, zones_of
-from windtunnel.kernel import DONE, Line, Loop, Outcome, Result, Ticket, Worker
+from windtunnel.kernel import DONE, Line, Loop, Result, Settled, Ticket, Worker
 from windtunnel.machinery.errors import Invalid
 from windtunnel.machinery.tree import Key, Tree, dig
 
@@ -166,7 +166,7 @@ class Exporter:
             self._unread.drop(node)
             self._queue.drop(node)
 
-    def _read(self, nodes: Sequence[str]) -> list[Outcome]:
+    def _read(self, nodes: Sequence[str]) -> list[Settled]:
         for node in nodes:
             try:
                 topology = parse_node_topology(self._texts[node])

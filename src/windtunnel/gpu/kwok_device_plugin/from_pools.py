@@ -36,7 +36,7 @@ class _Status(msgspec.Struct):
     allocatable: dict[str, str] = {}
 
 
-class NodeView(msgspec.Struct):
+class PooledNode(msgspec.Struct):
     """What capacity looks at."""
 
     metadata: _Metadata = msgspec.field(default_factory=_Metadata)
@@ -51,7 +51,7 @@ class Plan:
     resources: dict[str, str]
 
 
-def decide(node: NodeView, pool: Hardware | None) -> Plan:
+def decide(node: PooledNode, pool: Hardware | None) -> Plan:
     """Compare a node with its pool. One that is not played, or of no known pool, lacks nothing."""
     if (
         pool is None
@@ -82,7 +82,7 @@ class PoolCapacity:
         self._pools = Pools(_TOPOLOGY)
         self._operated = False
         self._stop_pools: Callable[[], None] | None = None
-        self._nodes: Cache[NodeView] = Cache(client, "nodes", NodeView)
+        self._nodes: Cache[PooledNode] = Cache(client, "nodes", PooledNode)
 
     def start(self) -> None:
         """Begin to watch pools and nodes."""
@@ -128,7 +128,7 @@ class PoolCapacity:
             return DONE
         return DONE
 
-    def _hardware(self, node: NodeView) -> Hardware | None:
+    def _hardware(self, node: PooledNode) -> Hardware | None:
         pool = self._pools.pool_named_by(node.metadata.labels)
         if pool is None:
             return None

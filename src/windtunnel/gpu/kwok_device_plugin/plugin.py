@@ -49,23 +49,23 @@ class Offer(msgspec.Struct):
 
 
 @dataclass(frozen=True, slots=True)
-class Amounts:
+class GpuAmounts:
     """What a document comes to; a faulty GPU counts as there, but cannot be given."""
 
     capacity: dict[str, str]
     allocatable: dict[str, str]
 
 
-def amounts_of(topology: NodeTopology) -> Amounts:
+def amounts_of(topology: NodeTopology) -> GpuAmounts:
     """Return what a document comes to.
 
     Raises:
         ValueError: nobody can say what its GPUs come to.
     """
-    return Amounts(capacity_of(topology), allocatable_of(topology))
+    return GpuAmounts(capacity_of(topology), allocatable_of(topology))
 
 
-def lacking(offer: Offer, due: Amounts, gone: set[str]) -> Tree:
+def lacking(offer: Offer, due: GpuAmounts, gone: set[str]) -> Tree:
     """Return what must be written into a node's status; None takes a resource away."""
     have, free = offer.status.capacity, offer.status.allocatable
     wrong = [
@@ -92,7 +92,7 @@ class KwokDevicePlugin:
         self._queue = Worker(loop, self).queue
         self._loop = loop
         self._documents = PlayedDocuments(self._broken)
-        self._due: dict[str, Amounts] = {}
+        self._due: dict[str, GpuAmounts] = {}
         """By node: what its document says."""
         self._gone: dict[str, set[str]] = {}
         """By node: resources that its document named before."""

@@ -24,7 +24,7 @@ from windtunnel.devices import (
     pod_usage,
 )
 from windtunnel.gpu.status_updater.claimant import Claimant
-from windtunnel.gpu.status_updater.lots import Place, lots_of
+from windtunnel.gpu.status_updater.lots import GpuPlace, lots_of
 from windtunnel.machinery.tree import Key
 
 
@@ -85,7 +85,7 @@ class _Accountant:
         self._lots = lots_of(topology)
         self._offered = {lot.resource for lot in self._lots}
         self._owners = [NOBODY] * len(self._lots)
-        self._usage: dict[Place, dict[str, PodUsage]] = {}
+        self._usage: dict[GpuPlace, dict[str, PodUsage]] = {}
         self._flaws: list[Flaw] = []
         self._accounted = False
 
@@ -117,12 +117,12 @@ class _Accountant:
         )
 
     def _result(self) -> NodeTopology:
-        owners: dict[Place, AllocatedBy] = {}
+        owners: dict[GpuPlace, AllocatedBy] = {}
         for lot, owner in zip(self._lots, self._owners, strict=True):
             if owner != NOBODY:
                 owners.setdefault(lot.place, owner)
 
-        def status(place: Place) -> GpuStatus:
+        def status(place: GpuPlace) -> GpuStatus:
             return GpuStatus(owners.get(place, NOBODY), self._usage.get(place, {}))
 
         return msgspec.structs.replace(

@@ -20,7 +20,7 @@ from windtunnel.devices import (
     offerings,
 )
 
-Place = tuple[int, int | None]
+GpuPlace = tuple[int, int | None]
 """The number of a GPU, and of a slice on it; None for the whole GPU."""
 
 
@@ -30,7 +30,7 @@ class Lot:
 
     resource: str
     id: str
-    place: Place
+    place: GpuPlace
     memory_mib: int
     sound: bool = True
     shared: bool = False

@@ -18,7 +18,7 @@ Amounts = dict[str, Quantity]
 """Quantities by resource name."""
 Listed = Mapping[str, Any] | None
 """A resource list, as objects write it."""
-Part = Literal["requests", "limits"]
+Section = Literal["requests", "limits"]
 
 
 class ContainerRequests(NamedTuple):
@@ -128,12 +128,12 @@ def is_sidecar(container: Tree) -> bool:
     return container.get("restartPolicy") == "Always"
 
 
-def _stated(container: Tree, part: Part) -> Amounts:
+def _stated(container: Tree, part: Section) -> Amounts:
     resources = container.get("resources")
     return amounts(resources.get(part)) if resources else {}
 
 
-def container_amounts(spec: Tree, part: Part) -> Amounts:
+def container_amounts(spec: Tree, part: Section) -> Amounts:
     """Return what all containers of a pod spec come to, without pod level and overhead."""
     return fold(
         (_stated(container, part) for container in spec.get("containers") or ()),

@@ -37,7 +37,7 @@ _ONE_ATTRIBUTE: Final = (
     " set"
 )
 
-Judge = Callable[[Any, str], list[Violation]]
+JudgeItem = Callable[[Any, str], list[Violation]]
 
 
 def default_devices(devices: Tree | None) -> None:
@@ -53,7 +53,7 @@ def default_devices(devices: Tree | None) -> None:
 
 
 def each_of(
-    items: Sequence[Any], field: str, judge: Judge, limit: int, key: Callable[[Any], Any] | None
+    items: Sequence[Any], field: str, judge: JudgeItem, limit: int, key: Callable[[Any], Any] | None
 ) -> list[Violation]:
     """Judge a list: not too long, every item sound, no key twice (``key`` None: no matter)."""
     if len(items) > limit:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from windtunnel.kinds.served.kind import Kind, NameRule
+from windtunnel.kinds.served.kind import Kind
 from windtunnel.machinery import names
 from windtunnel.machinery.tree import Tree
 from windtunnel.machinery.violations import (
@@ -114,7 +114,7 @@ def validate_metadata_create(tree: Tree, kind: Kind) -> list[Violation]:
     return found + _finalizer_names(metadata, kind)
 
 
-def _whole(metadata: Tree, namespaced: bool, rule: NameRule) -> list[Violation]:
+def _whole(metadata: Tree, namespaced: bool, rule: names.NameRule) -> list[Violation]:
     found: list[Violation] = []
     if prefix := metadata.get("generateName"):
         texts = names.generated(rule)(prefix)

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from windtunnel.kinds.served.kind import DeleteAnswer, Generation, NameRule, Rules
+from windtunnel.kinds.served.kind import DeleteAnswer, Generation, Rules
+from windtunnel.machinery import names
 from windtunnel.machinery.tree import Tree
 
 
@@ -18,7 +19,7 @@ class Declared:
     """The hand-written half of a kind; the recorded half is ``kinds.served.recorded``."""
 
     rules: Rules = field(default_factory=Rules)
-    name_rule: NameRule | None = None
+    name_rule: names.NameRule | None = None
     stored: str = ""
     to_stored: Callable[[Tree], Tree] | None = None
     from_stored: Callable[[Tree], Tree] | None = None

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
+from windtunnel.machinery import names
 from windtunnel.machinery.schema import Structure
 from windtunnel.machinery.tree import Tree
 from windtunnel.machinery.violations import Violation
@@ -79,9 +80,6 @@ class Rules:
     """(object, now): the cells of its table row, one per ``Kind.columns``; None: name and age."""
 
 
-NameRule = Callable[[str], list[str]]
-"""Judges a name; returns what is wrong with it, in words, or nothing."""
-
 NO_FIELD_LABELS: Final = (
     '"{label}" is not a known field selector: only "metadata.name", "metadata.namespace"'
 )
@@ -120,7 +118,7 @@ class Kind:
     """The shape of the object, made at first use."""
     rules: Rules = Rules()
     columns: tuple[Column, ...] = ()
-    name_rule: NameRule | None = None
+    name_rule: names.NameRule | None = None
     """How metadata.name is judged; None: a DNS subdomain."""
     field_labels: frozenset[str] = frozenset()
     """Field selectors this kind knows besides metadata.name and metadata.namespace."""

@@ -24,7 +24,7 @@ from windtunnel.machinery.violations import (
     too_long,
 )
 
-Judge = Callable[[Tree, str], list[Violation]]
+JudgeSource = Callable[[Tree, str], list[Violation]]
 MORE_THAN_ONE: Final = "may not specify more than 1 volume type"
 ISCSI_TOO_LONG: Final = (
     "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if"
@@ -41,7 +41,7 @@ _is_eui = re.compile(r"eui.[a-zA-Z0-9]{16}").fullmatch
 _is_naa = re.compile(r"naa.[a-zA-Z0-9]{32}").fullmatch
 
 
-def _needs(*keys: str) -> Judge:
+def _needs(*keys: str) -> JudgeSource:
     def judge(source: Tree, field: str) -> list[Violation]:
         return [required(f"{field}.{key}") for key in keys if not source.get(key)]
 
@@ -76,7 +76,7 @@ def git_repository(source: Tree, field: str) -> list[Violation]:
     return found + no_backsteps(directory, f"{field}.directory")
 
 
-def _disk(key: str) -> Judge:
+def _disk(key: str) -> JudgeSource:
     def judge(source: Tree, field: str) -> list[Violation]:
         found = _needs(key)(source, field)
         partition = source.get("partition", 0)
@@ -223,7 +223,7 @@ def _azure_file(source: Tree, field: str) -> list[Violation]:
     return found
 
 
-def _storage_os(*parts: str) -> Judge:
+def _storage_os(*parts: str) -> JudgeSource:
     def judge(source: Tree, field: str) -> list[Violation]:
         found = _needs("volumeName")(source, field)
         for key in ("volumeName", "volumeNamespace"):
@@ -234,7 +234,7 @@ def _storage_os(*parts: str) -> Judge:
     return judge
 
 
-def _with_secret(*parts: str) -> Judge:
+def _with_secret(*parts: str) -> JudgeSource:
     def judge(source: Tree, field: str) -> list[Violation]:
         found = _needs("volumeID")(source, field)
         return found + _reference(source, "secretRef", field, *parts)
@@ -292,11 +292,11 @@ _AWS: Final = (
 )  # fmt: skip
 _SCALE_IO: Final = ("scaleIO", "scaleIO", "scaleIO", _needs("gateway", "system", "volumeName"))
 
-Source = tuple[str, str, str, Judge]
+Source = tuple[str, str, str, JudgeSource]
 """(key, what a second one is called, what the first one is called, judge)."""
 
 
-def _same(key: str, judge: Judge) -> Source:
+def _same(key: str, judge: JudgeSource) -> Source:
     return (key, key, key, judge)
 
 

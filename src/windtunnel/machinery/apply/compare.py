@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from windtunnel.machinery.apply.elements import Name, item_name
+from windtunnel.machinery.apply.elements import NameOf, item_name
 from windtunnel.machinery.apply.fieldset import SELF, FieldSet
 from windtunnel.machinery.schema.structure import Structure
 from windtunnel.machinery.tree import encode
@@ -224,7 +224,7 @@ def _fill_deduced(made: Comparer) -> None:
     made.taken, made.compared = taken, compared
 
 
-def _fill_list(made: Comparer, part_of: Comparer, name: Name) -> None:
+def _fill_list(made: Comparer, part_of: Comparer, name: NameOf) -> None:
     def taken(values: Any) -> FieldSet:
         if not values or values.__class__ is not list:
             return {}

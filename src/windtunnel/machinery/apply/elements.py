@@ -11,15 +11,15 @@ from typing import Any
 from windtunnel.machinery.schema.structure import MISSING, Structure
 from windtunnel.machinery.tree import decode, encode
 
-Name = Callable[[Any], str | None]
+NameOf = Callable[[Any], str | None]
 """Names a list item; None for an item that has no name (it lacks a key)."""
 
 _MOST_REMEMBERED = 4096
 
 
-def item_name(structure: Structure) -> Name | None:
+def item_name(structure: Structure) -> NameOf | None:
     """Return what names the items of a list; None for a list that is one value."""
-    made: Name | None
+    made: NameOf | None
     if "item_name" in structure.compiled:
         made = structure.compiled["item_name"]
         return made
@@ -39,7 +39,7 @@ def _set_name(item: Any) -> str | None:
     return f"v:{encode(item).decode()}"
 
 
-def _key_name(structure: Structure) -> Name:
+def _key_name(structure: Structure) -> NameOf:
     keys = tuple(sorted(structure.map_keys))
     fields = structure.items.fields if structure.items is not None else {}
     defaults = {key: fields[key].default if key in fields else MISSING for key in keys}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from windtunnel.machinery.apply.elements import Name, item_name
+from windtunnel.machinery.apply.elements import NameOf, item_name
 from windtunnel.machinery.apply.fieldset import SELF, FieldSet
 from windtunnel.machinery.apply.typed import child_at, child_of, is_leaf
 from windtunnel.machinery.schema.structure import MISSING, Structure
@@ -40,7 +40,7 @@ def merged(live: Any, applied: Any, structure: Structure) -> Any:
 _OBJECTS = ("object", "map", "any")
 
 
-def _merged_list(live: list[Any], applied: list[Any], items: Structure, name: Name) -> list[Any]:
+def _merged_list(live: list[Any], applied: list[Any], items: Structure, name: NameOf) -> list[Any]:
     """Merge two keyed lists: the applied order holds, and live items keep their place around it."""
     ours = {name(item): item for item in applied}
     theirs = {name(item): item for item in live}

@@ -13,9 +13,10 @@ import msgspec
 
 Distribution = Literal["k3s", "plain"]
 TopologyPolicy = Literal["none", "best-effort", "restricted", "single-numa-node"]
+TopologyScope = Literal["container", "pod"]
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """One node: its name, its size, how it treats pods."""
 
     name: str = "node-0"
@@ -46,7 +47,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
     ephemeral_storage: str = ""
     """A quantity; empty: the size of the disk that the root is on."""
     topology_manager_policy: TopologyPolicy = "none"
-    topology_manager_scope: Literal["container", "pod"] = "container"
+    topology_manager_scope: TopologyScope = "container"
     numa_nodes: int = 1
     status_seconds: float = 10.0
     lease_seconds: int = 40

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from windtunnel.client import Client, Write
-from windtunnel.kernel import DONE, Line, Loop, Outcome, Result, Ticket
+from windtunnel.kernel import DONE, Line, Loop, Result, Settled, Ticket
 from windtunnel.machinery.errors import AlreadyExists, NotFound
 from windtunnel.machinery.timestamp import micro_time_text, parse_time
 from windtunnel.machinery.tree import Key, Tree, dig
@@ -82,12 +82,12 @@ class Leases:
             self._tick.cancel()
             self._tick = None
 
-    def _win(self, names: Sequence[str]) -> list[Outcome]:
+    def _win(self, names: Sequence[str]) -> list[Settled]:
         """Create the leases that are wanted, or take over those that exist."""
         writes = [
             Write("create", RESOURCE, Key(NAMESPACE, name), self._lease(name)) for name in names
         ]
-        outcomes: list[Outcome] = []
+        outcomes: list[Settled] = []
         for name, refusal in zip(names, self._client.write_many(writes), strict=True):
             if refusal is None:
                 self._keep(name)
@@ -142,12 +142,12 @@ class Leases:
         for name in slot:
             self._due.add(name)
 
-    def _renew(self, names: Sequence[str]) -> list[Outcome]:
+    def _renew(self, names: Sequence[str]) -> list[Settled]:
         spec = self._spec(self._loop.clock.now())
         writes = [
             Write("patch", RESOURCE, Key(NAMESPACE, name), {"spec": dict(spec)}) for name in names
         ]
-        outcomes: list[Outcome] = []
+        outcomes: list[Settled] = []
         for name, refusal in zip(names, self._client.write_many(writes), strict=True):
             if isinstance(refusal, NotFound):
                 self._wanted.add(name)

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final, Protocol
 
 from windtunnel.client import Client, Write
-from windtunnel.kernel import DONE, Line, Loop, Outcome, Ticket
+from windtunnel.kernel import DONE, Line, Loop, Settled, Ticket
 from windtunnel.machinery.errors import ApiError, ServiceUnavailable, Timeout, TooManyRequests
 from windtunnel.machinery.tree import Key, Tree, decode
 from windtunnel.nodes.played.glance import Glance
@@ -97,15 +97,15 @@ class Player:
         if planned is not None:
             planned.cancel()
 
-    def _work(self, keys: Sequence[Key]) -> list[Outcome]:
-        outcomes: dict[Key, Outcome] = dict.fromkeys(keys, DONE)
+    def _work(self, keys: Sequence[Key]) -> list[Settled]:
+        outcomes: dict[Key, Settled] = dict.fromkeys(keys, DONE)
         writes = [write for key in keys if (write := self._plan(key)) is not None]
         if writes:
             for write, refusal in zip(writes, self._client.write_many(writes), strict=True):
                 outcomes[write.key] = self._judged(write.key, refusal)
         return list(outcomes.values())
 
-    def _judged(self, key: Key, refusal: Exception | None) -> Outcome:
+    def _judged(self, key: Key, refusal: Exception | None) -> Settled:
         """Say what follows from an answer; whoever is done waits for the object's next change."""
         if isinstance(refusal, ApiError) and not isinstance(refusal, _FOR_NOW):
             refusal = None

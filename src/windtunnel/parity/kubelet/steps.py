@@ -45,8 +45,6 @@ class Performer:
         for plugin in self._plugins.values():
             plugin.stop()
 
-    # Steps, named as scripts name them.
-
     def _play_create_pod(self, step: Tree) -> None:
         self._site.client.create("pods", _placed(step["pod"]))
 

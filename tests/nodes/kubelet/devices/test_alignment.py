@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windtunnel.nodes.kubelet.devices.alignment import Alignment, Opinion, Policy, align
+from windtunnel.nodes.kubelet.devices.alignment import Alignment, Opinion, align
 from windtunnel.nodes.kubelet.devices.hints import Hint
+from windtunnel.nodes.kubelet.settings import TopologyPolicy
 
 BOTH = 0b11
 LOW, HIGH, WIDE = Hint(0b01, True), Hint(0b10, True), Hint(0b11, False)
 
-CASES: dict[str, tuple[list[Opinion], dict[Policy, Alignment]]] = {
+CASES: dict[str, tuple[list[Opinion], dict[TopologyPolicy, Alignment]]] = {
     "nobody minds": (
         [None],
         {
@@ -64,7 +65,7 @@ CASES: dict[str, tuple[list[Opinion], dict[Policy, Alignment]]] = {
 
 
 @pytest.mark.parametrize(("opinions", "wanted"), CASES.values(), ids=CASES)
-def test_policies(opinions: list[Opinion], wanted: dict[Policy, Alignment]) -> None:
+def test_policies(opinions: list[Opinion], wanted: dict[TopologyPolicy, Alignment]) -> None:
     assert {policy: align(policy, opinions, BOTH) for policy in wanted} == wanted
 
 

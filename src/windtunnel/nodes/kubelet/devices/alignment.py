@@ -10,12 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 from windtunnel.nodes.kubelet.devices.hints import Hint
-
-Policy = Literal["none", "best-effort", "restricted", "single-numa-node"]
-Scope = Literal["container", "pod"]
+from windtunnel.nodes.kubelet.settings import TopologyPolicy
 
 Opinion = Sequence[Hint] | None
 """What one resource says: None: it does not mind; nothing: it cannot be."""
@@ -30,7 +27,7 @@ class Alignment:
     admitted: bool
 
 
-def align(policy: Policy, opinions: Sequence[Opinion], machine: int) -> Alignment:
+def align(policy: TopologyPolicy, opinions: Sequence[Opinion], machine: int) -> Alignment:
     """Merge what every resource says.
 
     Args:

@@ -24,13 +24,13 @@ from windtunnel.nodes.kubelet.devices.admission import (
     total_of,
     wishes_of,
 )
-from windtunnel.nodes.kubelet.devices.alignment import Policy, Scope
 from windtunnel.nodes.kubelet.devices.counts import DeviceCounts
 from windtunnel.nodes.kubelet.devices.hints import Hint, device_hints, mask_of
 from windtunnel.nodes.kubelet.devices.holdings import NO_NODE, HeldDevices
 from windtunnel.nodes.kubelet.devices.knowledge import Knowledge
 from windtunnel.nodes.kubelet.devices.link import PluginFailed, PluginLink
 from windtunnel.nodes.kubelet.devices.selection import DeviceRequest, Unavailable, begin, complete
+from windtunnel.nodes.kubelet.settings import TopologyPolicy, TopologyScope
 
 R = TypeVar("R")
 
@@ -46,8 +46,8 @@ class Allotment:
         known: Knowledge,
         counts: DeviceCounts,
         *,
-        policy: Policy,
-        scope: Scope,
+        policy: TopologyPolicy,
+        scope: TopologyScope,
         numa_nodes: int,
     ) -> None:
         self._known, self._counts = known, counts

@@ -33,7 +33,6 @@ from windtunnel.nodes.kubelet.devices.admission import (
     run_options,
     wishes_of,
 )
-from windtunnel.nodes.kubelet.devices.alignment import Policy, Scope
 from windtunnel.nodes.kubelet.devices.allotment import Allotment, Questions
 from windtunnel.nodes.kubelet.devices.counts import DeviceCounts
 from windtunnel.nodes.kubelet.devices.holdings import NO_NODE
@@ -43,6 +42,7 @@ from windtunnel.nodes.kubelet.devices.link import PluginLink, PluginOptions
 from windtunnel.nodes.kubelet.devices.registration import Registration
 from windtunnel.nodes.kubelet.devices.serving import SocketRefused, serve, sweep
 from windtunnel.nodes.kubelet.outside import Outside
+from windtunnel.nodes.kubelet.settings import TopologyPolicy, TopologyScope
 from windtunnel.wire import deviceplugin_pb2_grpc as services
 
 R = TypeVar("R")
@@ -69,8 +69,8 @@ class Devices:
         pod_resources: Path,
         active: Active,
         *,
-        policy: Policy = "none",
-        scope: Scope = "container",
+        policy: TopologyPolicy = "none",
+        scope: TopologyScope = "container",
         numa_nodes: int = 1,
         counts: DeviceCounts | None = None,
     ) -> None:
@@ -224,8 +224,6 @@ class Devices:
         uid = dig(pod, "metadata", "uid") or ""
         self._play(self._allotment.prestart(uid, wishes[container]), asked)
 
-    # Who is there.
-
     def _registered(self, resource: str, link: PluginLink, options: PluginOptions) -> None:
         """Take a plugin that got through; called on a thread of the server's."""
         self._loop.post(lambda: self._connect(resource, link, options))
@@ -277,8 +275,6 @@ class Devices:
             for deliver in self._listeners:
                 deliver(pods)
 
-    # Who gets what.
-
     def _queue(self, questions: Questions[R], then: Callable[[R], None]) -> None:
         """Play questions after all those that were queued before."""
 
@@ -310,8 +306,6 @@ class Devices:
             self._outside.call(work, advance)
 
         self._loop.call_soon(lambda: advance(None))
-
-    # What is told.
 
     def _count_registration(self, resource: str) -> None:
         self.counts.registrations.labels(resource).inc()

@@ -20,7 +20,7 @@ from typing import Final, Protocol
 from windtunnel.kernel import Clock
 from windtunnel.nodes.kubelet.runtime.isolation import open_status
 from windtunnel.nodes.kubelet.runtime.keeper import Keeper
-from windtunnel.nodes.kubelet.runtime.logs import LogFile, Stream
+from windtunnel.nodes.kubelet.runtime.logs import LogFile, LogStream
 from windtunnel.nodes.kubelet.runtime.memory import ControlGroup
 from windtunnel.nodes.kubelet.runtime.protocol import (
     ContainerOrder,
@@ -39,7 +39,7 @@ _NOT_STARTED_WORDS: Final = (
 class Tap(Protocol):
     """Somebody who listens to what a container puts out."""
 
-    def give(self, stream: Stream, piece: bytes) -> bool:
+    def give(self, stream: LogStream, piece: bytes) -> bool:
         """Take a piece; False when nobody listens any more."""
         ...
 
@@ -98,7 +98,7 @@ class Container:
         self._inner = -1
         self._status = -1
         self._told = b""
-        self._outputs: dict[int, Stream] = {}
+        self._outputs: dict[int, LogStream] = {}
         self._taps: list[Tap] = []
         self._log: LogFile | None = None
 

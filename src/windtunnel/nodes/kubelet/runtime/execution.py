@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable
 from typing import BinaryIO, Final, cast
 
-from windtunnel.nodes.kubelet.runtime.logs import Stream
+from windtunnel.nodes.kubelet.runtime.logs import LogStream
 
 _PIPE_BYTES: Final = 1024 * 1024
 
@@ -140,7 +140,7 @@ class AttachedExec:
         self.end()
         _close(self.stdin, self.stdout, self.stderr)
 
-    def give(self, stream: Stream, piece: bytes) -> bool:
+    def give(self, stream: LogStream, piece: bytes) -> bool:
         """Take what the container put out."""
         with self._lock:
             if not self._open:

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import gmtime, strftime
 from typing import BinaryIO, Final, Literal
 
-Stream = Literal["stdout", "stderr"]
+LogStream = Literal["stdout", "stderr"]
 
 LINE_AT_MOST: Final = 16 * 1024
 """Bytes of text in a line of the file; a longer one is written in parts."""
@@ -30,7 +30,7 @@ def nano_time_text(seconds: float) -> str:
 class Lines:
     """Cuts one stream into lines of the file; keeps what has no end yet."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: LogStream) -> None:
         self._stream = stream.encode()
         self._rest = b""
 
@@ -74,7 +74,7 @@ class LogFile:
         self._file = self._open()
         self._lines = {"stdout": Lines("stdout"), "stderr": Lines("stderr")}
 
-    def write(self, stream: Stream, piece: bytes, now: float) -> None:
+    def write(self, stream: LogStream, piece: bytes, now: float) -> None:
         """Write what the container put out."""
         self._put(self._lines[stream].feed(piece, now), now)
 

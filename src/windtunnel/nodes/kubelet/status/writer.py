@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from windtunnel.client import Client
 from windtunnel.errors import ClusterError
-from windtunnel.kernel import DONE, Line, Loop, Outcome
+from windtunnel.kernel import DONE, Line, Loop, Settled
 from windtunnel.machinery.errors import ApiError, Conflict, NotFound
 from windtunnel.machinery.tree import Tree
 from windtunnel.nodes.kubelet.pod_spec import pod_key, uid_of
@@ -52,7 +52,7 @@ class StatusWriter:
         for uid in list(self._wanted):
             self.forget(uid)
 
-    def _again(self, uids: Sequence[str]) -> list[Outcome]:
+    def _again(self, uids: Sequence[str]) -> list[Settled]:
         for uid in uids:
             wanted = self._wanted.get(uid)
             if wanted is not None:
