@@ -6,7 +6,7 @@ from pathlib import Path
 
 
 def clear_node(folder: Path) -> None:
-    """Remove what a killed node left outside of its own files: roots, control groups, sockets.
+    """Remove what a killed node left beside its own files: roots, groups, memory, sockets.
 
     Args:
         folder: The node's folder in its cluster's; nothing runs there any more.
@@ -15,6 +15,10 @@ def clear_node(folder: Path) -> None:
         return
     from windtunnel.assembly.node_sockets import NodeSockets
     from windtunnel.nodes.kubelet.runtime.engine import clear_away
+    from windtunnel.nodes.kubelet.settings import Settings
+    from windtunnel.nodes.kubelet.volumes.volumes import clear_memory
 
+    root = folder / "root"
     clear_away(folder / "containers")
-    NodeSockets(folder / "root").leave()
+    clear_memory(Settings(root=root).kubelet_root)
+    NodeSockets(root).leave()

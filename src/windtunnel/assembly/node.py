@@ -28,7 +28,7 @@ from windtunnel.nodes.kubelet.sandboxes import Sandboxes
 from windtunnel.nodes.kubelet.settings import Settings
 from windtunnel.nodes.kubelet.volumes.places import HostPlaces
 from windtunnel.nodes.kubelet.volumes.sources import ApiSources
-from windtunnel.nodes.kubelet.volumes.volumes import PodVolumes
+from windtunnel.nodes.kubelet.volumes.volumes import PodVolumes, clear_memory
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -293,6 +293,7 @@ class WholeNode:
             boot_patience_seconds=_BOOT_PATIENCE_SECONDS,
         )
         folder = order.certificates
+        self._kubelet_root = settings.kubelet_root
         self._sockets = NodeSockets(settings.root)
         self._engine = ContainerEngine(
             settings.root.parent / "containers",
@@ -324,6 +325,7 @@ class WholeNode:
         """Stop the node and every container."""
         self._node.stop()
         self._engine.close()
+        clear_memory(self._kubelet_root)
         self._sockets.leave()
         self._network.release()
 

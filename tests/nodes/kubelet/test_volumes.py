@@ -17,7 +17,7 @@ from windtunnel.nodes.kubelet.volumes.failures import MountFailed, VolumeMissing
 from windtunnel.nodes.kubelet.volumes.places import HostPlaces
 from windtunnel.nodes.kubelet.volumes.sources import ApiSources
 from windtunnel.nodes.kubelet.volumes.tokens import renewal
-from windtunnel.nodes.kubelet.volumes.volumes import PodVolumes
+from windtunnel.nodes.kubelet.volumes.volumes import PodVolumes, clear_memory
 
 START = 1_769_846_400.0
 
@@ -209,6 +209,14 @@ def test_what_a_killed_node_left_is_removed(volumes: PodVolumes) -> None:
     volumes.unmount_others([])
 
     assert not Path(mount.host_path).exists()
+
+
+def test_a_node_that_ends_leaves_nothing_in_memory(volumes: PodVolumes, tmp_path: Path) -> None:
+    mounts = ({"name": "e", "mountPath": "/e"},)
+    seen(volumes, pod({"name": "e", "emptyDir": {"medium": "Memory"}}, mounts=mounts))
+    clear_memory(tmp_path / "node/var/lib/kubelet", tmp_path / "shm")
+
+    assert list((tmp_path / "shm").iterdir()) == []
 
 
 def test_the_node_s_paths_are_its_root_s(volumes: PodVolumes, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ from windtunnel.nodes.kubelet.volumes.writer import write_files
 
 _WRITTEN: Final = ("configMap", "secret", "projected", "downwardAPI")
 """Kinds whose files we write; a container never may."""
-_SHARED_MEMORY: Final = Path("/dev/shm")
+SHARED_MEMORY: Final = Path("/dev/shm")
 
 
 class PodVolumes:
@@ -63,13 +63,12 @@ class PodVolumes:
         clock: Clock,
         *,
         allocatable: Callable[[], Mapping[str, str]] = dict,
-        memory: Path = _SHARED_MEMORY,
+        memory: Path = SHARED_MEMORY,
     ) -> None:
         self._root, self._sources, self._places, self._clock = root, sources, places, clock
         self._allocatable = allocatable
         self._tokens = VolumeTokens(sources, clock)
-        mark = hashlib.sha256(str(root.absolute()).encode()).hexdigest()[:8]
-        self._memory = memory / f"windtunnel-{mark}"
+        self._memory = _memory_of(root, memory)
 
     def mount(self, pod: Tree) -> None:
         """Make all volumes of a pod, or bring them up to date.
@@ -145,10 +144,6 @@ class PodVolumes:
                 for place in folder.iterdir():
                     if place.name not in pod_uids:
                         self.unmount(place.name)
-
-    def close(self) -> None:
-        """Remove what is in memory."""
-        shutil.rmtree(self._memory, ignore_errors=True)
 
     def _folder(self, pod_uid: str) -> Path:
         return self._root / "pods" / pod_uid / "volumes"
@@ -236,6 +231,22 @@ class PodVolumes:
         if failures:
             raise together(failures)
         return files
+
+
+def clear_memory(root: Path, memory: Path = SHARED_MEMORY) -> None:
+    """Remove what a node that has ended holds in memory: nobody else ever would.
+
+    Args:
+        root: Its kubelet's folder.
+        memory: The folder in memory that its volumes were made in.
+    """
+    shutil.rmtree(_memory_of(root, memory), ignore_errors=True)
+
+
+def _memory_of(root: Path, memory: Path) -> Path:
+    """Return a node's own folder in memory, which all nodes of the machine share."""
+    mark = hashlib.sha256(str(root.absolute()).encode()).hexdigest()[:8]
+    return memory / f"windtunnel-{mark}"
 
 
 def _kind(volume: Tree) -> str:
