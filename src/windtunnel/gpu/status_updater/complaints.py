@@ -10,7 +10,7 @@ from typing import Final
 
 from windtunnel.client.events import Recorder, Subject
 
-_LONGEST_WORDS: Final = 1024
+LONGEST_WORDS: Final = 1024
 """Source: the API's limit for the message of an Event."""
 
 
@@ -26,7 +26,7 @@ class NodeVisit:
 
     def tell(self, reason: str, words: str, about: Subject | None = None) -> None:
         """Tell what is wrong with the node, or with something else on it."""
-        finding = (about or self.node, words[:_LONGEST_WORDS])
+        finding = (about or self.node, words[:LONGEST_WORDS])
         self.found.add(finding)
         if finding not in self._known:
             self._events.warning(finding[0], reason, finding[1])

@@ -3,9 +3,6 @@
 A visit of a node reads what is there (the node, its pool, its pods, the document as it stands),
 decides, and writes what differs, so that it does not matter what happened in between or while
 nobody looked. What is wrong becomes an Event on whatever it is wrong with; the rest goes on.
-
-A document that somebody edits stays as it is edited until its pool changes. One found at the start
-is brought in line with its pool, unless its GPUs have ids of their own: then somebody else made it.
 """
 
 from __future__ import annotations
@@ -13,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
-
-import msgspec
 
 from windtunnel.client import Change, Client
 from windtunnel.client.cache import Cache
@@ -25,22 +20,23 @@ from windtunnel.devices import (
     PLAYED,
     TOPOLOGY_KEY,
     NodeTopology,
-    gpu_id,
     node_config_map_name,
     node_topology_text,
 )
 from windtunnel.errors import DataError
 from windtunnel.gpu.pools import Hardware, PoolFlaw, Pools
 from windtunnel.gpu.status_updater.accounting import Account, account
-from windtunnel.gpu.status_updater.claimant import RESERVED_GPU, AskingPod, Claimant, claimant_of
+from windtunnel.gpu.status_updater.claimant import RESERVED_GPU
+from windtunnel.gpu.status_updater.claimants import Claimants
 from windtunnel.gpu.status_updater.claims import Claims
-from windtunnel.gpu.status_updater.complaints import Complaints, NodeVisit
-from windtunnel.gpu.status_updater.lots import holders
+from windtunnel.gpu.status_updater.complaints import LONGEST_WORDS, Complaints, NodeVisit
 from windtunnel.gpu.status_updater.mapped_slices import MAPPING, mapped_slices
+from windtunnel.gpu.status_updater.members import MemberNode
 from windtunnel.gpu.status_updater.mock_backend import MockBackend
 from windtunnel.gpu.status_updater.node_documents import MANAGER, NodeDocument, NodeDocuments
 from windtunnel.gpu.status_updater.runai_rule import RunaiRule
 from windtunnel.gpu.status_updater.settings import Settings
+from windtunnel.gpu.status_updater.wanted import loss, wanted
 from windtunnel.gpu.status_updater.workloads import Workloads
 from windtunnel.kernel import DONE, Loop, Result, Ticket, Worker
 from windtunnel.machinery.errors import ApiError, NotFound
@@ -63,29 +59,6 @@ _LATER: Final = Result(again_in=30.0)
 
 _LONGEST_TEXT: Final = (1 << 20) - len(TOPOLOGY_KEY)
 """Source: the API's limit for what a ConfigMap holds."""
-_LONGEST_WORDS: Final = 1024
-"""Source: the API's limit for the message of an Event."""
-
-_EXPORTER_LABEL: Final = "nvidia.com/gpu.deploy.dcgm-exporter"
-DEPLOY_LABELS: Final = (
-    _EXPORTER_LABEL,
-    "nvidia.com/gpu.deploy.device-plugin",
-    "nvidia.com/gpu.deploy.dra-plugin-gpu",
-    "nvidia.com/gpu.deploy.compute-domain-dra-plugin",
-)
-"""What is to run on a node; source: fake-gpu-operator 0.2."""
-
-
-class _Metadata(msgspec.Struct, rename="camel"):
-    uid: str = ""
-    labels: dict[str, str] = {}
-    annotations: dict[str, str] = {}
-
-
-class MemberNode(msgspec.Struct):
-    """What the status updater looks at in a node."""
-
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
 
 
 class StatusUpdater:
@@ -101,9 +74,7 @@ class StatusUpdater:
         self.pools = Pools(self.settings.topology_name)
         self._documents = NodeDocuments(self.settings.topology_name)
         self._nodes: Cache[MemberNode] = Cache(client, "nodes", MemberNode)
-        self._pod_decoder = msgspec.json.Decoder(AskingPod)
-        self._claimants: dict[Key, Claimant] = {}
-        self._by_node: dict[str, dict[Key, Claimant]] = {}
+        self._claimants = Claimants(self.settings.reservation_namespace)
         self._claims, self._workloads = Claims(), Workloads(client)
         self._stops: list[Callable[[], None]] = []
         self._unknown = 0
@@ -128,8 +99,9 @@ class StatusUpdater:
         """
         self._read_cluster()
         namespace = self.settings.topology_namespace
-        self._unknown = 4
+        self._unknown = 1  # nothing is known before every watch has begun
         self._watch("configmaps", self._config_map_changed, namespace=namespace)
+        self._unknown += 1
         self._nodes.on_change(self._node_changed)
         self._nodes.when_synced(self._one_known)
         self._nodes.start()
@@ -139,6 +111,7 @@ class StatusUpdater:
             self._watch(_CLAIMS, self._claim_changed)
         except NotFound:
             self._one_known()  # a cluster without claims
+        self._one_known()
         self._ticket = self._loop.call_after(_NODES_COME_SECONDS, self._look_for_nodes)
         if self.settings.runai_seconds:
             self._rule.look()
@@ -158,11 +131,11 @@ class StatusUpdater:
         if not self.pools.cluster.label_key:
             return DONE  # nobody knows which nodes are of a pool: everything stays as it is
         node = self._nodes.get(Key("", key))
-        pool = None if node is None else self.pools.pool_named_by(node.metadata.labels)
+        pool = None if node is None else self.pools.pool_named_by(node.labels)
         if node is None or pool is None:
             self._leave(key, node)
             return DONE
-        visit = self._complaints.visit(Subject("Node", key, uid=node.metadata.uid))
+        visit = self._complaints.visit(Subject("Node", key, uid=node.uid))
         document = self._documents.get(key)
         hardware: Hardware | None = None
         try:
@@ -185,11 +158,10 @@ class StatusUpdater:
 
     def _recut(self, key: str, node: MemberNode, hardware: Hardware, visit: NodeVisit) -> Hardware:
         """Cut GPUs as the node itself says that they are; the original takes no notice of it."""
-        mapping = node.metadata.annotations.get(MAPPING)
-        if not mapping or self.pools.cluster.compat:
+        if not node.mapping or self.pools.cluster.compat:
             return hardware
         try:
-            return hardware.recut(mapped_slices(mapping, hardware.shape.product))
+            return hardware.recut(mapped_slices(node.mapping, hardware.shape.product))
         except ValueError as error:
             words = f"node {key} cannot be cut as {MAPPING} says, its last state holds: {error}"
             visit.tell("MigConfigFailed", words)
@@ -207,22 +179,16 @@ class StatusUpdater:
         if document is not None and document.flaw:
             words = f"the document of node {key} cannot be read, its last state holds: "
             visit.tell("BrokenTopology", words + document.flaw)
-        if current is None:
-            if hardware is None or (self.pools.cluster.compat and key not in self._owed):
-                return None
-            return hardware.fitted(key, None)
+        compat = self.pools.cluster.compat
+        if current is None and compat and key not in self._owed:
+            return None
         known = self._hardware.get(key)
-        stays = known == hardware if known is not None else not _made_by_us(current, key)
-        if hardware is None or stays or self.pools.cluster.compat:
-            return current
-        fitted = hardware.fitted(key, current)
-        left = {name for name, _ in holders(fitted)}
-        lost = [(name, owner) for name, owner in holders(current) if name not in left]
-        if lost:
-            pods = ", ".join(f"{name} of pod {owner.namespace}/{owner.pod}" for name, owner in lost)
-            words = f"node {key} has {hardware.shape.count} GPUs now; gone is {pods}"
-            self._events.warning(visit.node, "GPUsRemoved", words[:_LONGEST_WORDS])
-        return fitted
+        found = wanted(key, hardware, known, current, made_only=bool(compat))
+        if current is not None and found is not None and found is not current:
+            lost = loss(key, current, found)
+            if lost:
+                self._events.warning(visit.node, "GPUsRemoved", lost[:LONGEST_WORDS])
+        return found
 
     def _keep(
         self,
@@ -235,7 +201,7 @@ class StatusUpdater:
         """Account for the pods of a node, and write what differs."""
         found = account(
             topology,
-            list(self._by_node.get(key, {}).values()),
+            self._claimants.on(key),
             self.settings.reservation_namespace,
             lambda one: self._claims.devices(one.key.namespace, one.claims),
             self._workloads.of,
@@ -252,7 +218,8 @@ class StatusUpdater:
         if refused:
             words = f"reservation pods cannot be told which GPU they hold: {refused}"
             visit.tell("ReservationRefused", words)
-        self._label(key, node)
+        if self.settings.labels_nodes:
+            self._patch_labels(key, node.missing_labels())
         return _LATER if refused else DONE
 
     def _write(
@@ -271,8 +238,8 @@ class StatusUpdater:
             raise ValueError(f"{count} GPUs make it longer than a ConfigMap may be")
         tree = self._config_map(key, text)
         if document is None:
-            if PLAYED in node.metadata.annotations:
-                tree["metadata"]["annotations"] = {PLAYED: node.metadata.annotations[PLAYED]}
+            if node.played is not None:
+                tree["metadata"]["annotations"] = {PLAYED: node.played}
             stored = self._client.create("configmaps", tree)
             self._owed.discard(key)
         else:
@@ -305,23 +272,13 @@ class StatusUpdater:
             with suppress(NotFound):  # its end is on the way here
                 self._client.patch("pods", pod, {"metadata": {"annotations": {RESERVED_GPU: gpu}}})
 
-    def _label(self, key: str, node: MemberNode) -> None:
-        """Say on the node what is to run there; a played node runs nothing, but is exported."""
-        if not self.settings.labels_nodes:
-            return
-        played = node.metadata.annotations.get(PLAYED) == "fake"
-        due = (_EXPORTER_LABEL,) if played else DEPLOY_LABELS
-        missing = {name: "true" for name in due if node.metadata.labels.get(name) != "true"}
-        self._patch_labels(key, missing)
-
     def _leave(self, key: str, node: MemberNode | None) -> None:
         """Take back what was given to a node that is in no pool; one that never was is not ours."""
         document = self._documents.get(key)
         if document is None and key not in self._hardware:
             return
         if node is not None and self.settings.labels_nodes:
-            there = [name for name in DEPLOY_LABELS if name in node.metadata.labels]
-            self._patch_labels(key, dict.fromkeys(there))
+            self._patch_labels(key, dict.fromkeys(node.given_labels()))
         name = node_config_map_name(self.settings.topology_name, key)
         if document is not None:
             with suppress(NotFound):
@@ -360,6 +317,8 @@ class StatusUpdater:
         namespace: str = "",
         field_selector: str = "",
     ) -> None:
+        self._unknown += 1
+
         def changed(change: Change) -> None:
             if change.type == "SYNCED":
                 self._one_known()
@@ -379,9 +338,7 @@ class StatusUpdater:
 
     def _visit_all(self) -> None:
         # Real nodes first: somebody waits for what runs there, and thousands may be played.
-        played = {
-            key.name: PLAYED in node.metadata.annotations for key, node in self._nodes.entries()
-        }
+        played = {key.name: node.played is not None for key, node in self._nodes.entries()}
         names = sorted(played, key=played.__getitem__)
         for name in dict.fromkeys([*names, *self._documents.nodes()]):
             self._visit(name)
@@ -427,12 +384,12 @@ class StatusUpdater:
                 words = "nodePoolLabelKey is not set: nobody knows which nodes are of a pool"
                 self._events.warning(subject, "BrokenTopology", words)
             for flaw in self.pools.flaws(name):
-                self._events.warning(subject, "BrokenPool", flaw[:_LONGEST_WORDS])
+                self._events.warning(subject, "BrokenPool", flaw[:LONGEST_WORDS])
 
     def _look_for_nodes(self) -> None:
         """Say what is missing where no node has GPUs: the first thing to go wrong with this."""
         cluster, namespace = self.pools.cluster, self.settings.topology_namespace
-        nodes = [node.metadata.labels for _, node in self._nodes.entries()]
+        nodes = [node.labels for _, node in self._nodes.entries()]
         if not cluster.label_key or any(self.pools.pool_named_by(labels) for labels in nodes):
             return
         pools = list(cluster.pools or ())
@@ -447,33 +404,23 @@ class StatusUpdater:
     def _node_changed(self, key: Key, before: MemberNode | None, after: MemberNode | None) -> None:
         if before != after:
             label_key = self.pools.cluster.label_key
-            if after is not None and (before is None or label_key not in before.metadata.labels):
+            if after is not None and (before is None or label_key not in before.labels):
                 self._owed.add(key.name)
             self._visit(key.name)
 
     def _pod_changed(self, change: Change) -> None:
-        key = change.key
-        before = self._claimants.pop(key, None)
-        after = None
-        if change.type != "DELETED":
-            pod = self._pod_decoder.decode(change.body)
-            after = claimant_of(pod, self.settings.reservation_namespace)
+        before, after = self._claimants.take(change)
         if before is not None:
             self._workloads.forget(before.uid)
             if after is None or after.node != before.node:
-                self._by_node[before.node].pop(key, None)
                 self._visit(before.node, gather=True)
-        if after is not None:
-            self._claimants[key] = after
-            self._by_node.setdefault(after.node, {})[key] = after
-            if after != before:
-                self._visit(after.node, gather=True)
+        if after is not None and after != before:
+            self._visit(after.node, gather=True)
 
     def _claim_changed(self, change: Change) -> None:
         if self._claims.take(change):
-            for one in self._claimants.values():
-                if one.key.namespace == change.key.namespace and change.key.name in one.claims:
-                    self._visit(one.node)
+            for node in self._claimants.nodes_of(change.key.namespace, change.key.name):
+                self._visit(node)
 
 
 def _refusal_of(write: Callable[[], None]) -> str:
@@ -487,8 +434,3 @@ def _refusal_of(write: Callable[[], None]) -> str:
             raise
         return error.message
     return ""
-
-
-def _made_by_us(topology: NodeTopology, node: str) -> bool:
-    """Say whether a document's GPUs are those that we give to the node."""
-    return all(gpu.id == gpu_id(node, index) for index, gpu in enumerate(topology.gpus))
