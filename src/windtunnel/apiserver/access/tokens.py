@@ -58,14 +58,6 @@ class Signer:
             raise ValueError("the service-account key is not an elliptic-curve key")
         return cls(key)
 
-    def pem(self) -> bytes:
-        """Return the private key to be stored."""
-        return self._key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-
     def key_set(self) -> Tree:
         """Return the public key as a JSON web key set."""
         numbers = self._public.public_numbers()

@@ -18,7 +18,6 @@ class Settings:
     topology_name: str = "topology"
     """The ConfigMap of the cluster's pools; those of nodes are named after it."""
     topology_namespace: str = "gpu-operator"
-    operator_namespace: str = "gpu-operator"
     reservation_namespace: str = "runai-reservation"
     """Pods here hold a GPU for others, which share it."""
     labels_nodes: bool = True
@@ -32,14 +31,16 @@ class Settings:
 def read_settings(environment: Mapping[str, str]) -> Settings:
     """Read the settings of an agent.
 
+    Where the operator stands must be said too, as to the original, though nothing here uses it.
+
     Raises:
         UsageError: one that has no default is missing.
     """
+    require(environment, "FAKE_GPU_OPERATOR_NAMESPACE")
     runai = flag(environment, "RUNAI_INTEGRATION_ENABLED")
     return Settings(
         topology_name=require(environment, "TOPOLOGY_CM_NAME"),
         topology_namespace=require(environment, "TOPOLOGY_CM_NAMESPACE"),
-        operator_namespace=require(environment, "FAKE_GPU_OPERATOR_NAMESPACE"),
         reservation_namespace=require(environment, "RESOURCE_RESERVATION_NAMESPACE"),
         labels_nodes=not flag(environment, "DISABLE_NODE_LABELING"),
         mock_image=environment.get("NVML_MOCK_IMAGE", ""),
