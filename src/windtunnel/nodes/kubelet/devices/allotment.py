@@ -9,9 +9,8 @@ Source: kubelet v1.36, device manager and topology manager; texts are exact.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Iterable
 from functools import partial
-from typing import Any, TypeVar
 
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.nodes.kubelet.devices import alignment
@@ -29,13 +28,9 @@ from windtunnel.nodes.kubelet.devices.hints import Hint, device_hints, mask_of
 from windtunnel.nodes.kubelet.devices.holdings import NO_NODE, HeldDevices
 from windtunnel.nodes.kubelet.devices.knowledge import Knowledge
 from windtunnel.nodes.kubelet.devices.link import PluginFailed, PluginLink
+from windtunnel.nodes.kubelet.devices.questions import Questions
 from windtunnel.nodes.kubelet.devices.selection import DeviceRequest, Unavailable, begin, complete
 from windtunnel.nodes.kubelet.settings import TopologyPolicy, TopologyScope
-
-R = TypeVar("R")
-
-Questions = Generator[Callable[[], Any], Any, R]
-"""Yields calls that may block, is sent their answers, returns what comes of them."""
 
 
 class Allotment:

@@ -33,12 +33,13 @@ from windtunnel.nodes.kubelet.devices.admission import (
     run_options,
     wishes_of,
 )
-from windtunnel.nodes.kubelet.devices.allotment import Allotment, Questions
+from windtunnel.nodes.kubelet.devices.allotment import Allotment
 from windtunnel.nodes.kubelet.devices.counts import DeviceCounts
-from windtunnel.nodes.kubelet.devices.holdings import NO_NODE
+from windtunnel.nodes.kubelet.devices.holders import allocatable, pods_held
 from windtunnel.nodes.kubelet.devices.inventory import GRACE_SECONDS, HEALTHY, Figures, ListedDevice
 from windtunnel.nodes.kubelet.devices.knowledge import Active, Endpoint, Knowledge
 from windtunnel.nodes.kubelet.devices.link import PluginLink, PluginOptions
+from windtunnel.nodes.kubelet.devices.questions import QuestionLine
 from windtunnel.nodes.kubelet.devices.registration import Registration
 from windtunnel.nodes.kubelet.devices.serving import SocketRefused, serve, sweep
 from windtunnel.nodes.kubelet.outside import Outside
@@ -87,15 +88,14 @@ class Devices:
             numa_nodes: How many NUMA nodes the machine has.
             counts: Where things are counted; None counts by itself.
         """
-        self._loop, self._outside = loop, outside
+        self._loop = loop
         self._folder, self._pod_resources = folder, pod_resources
         self.counts = counts or DeviceCounts()
         self._known = Knowledge(loop, folder, active)
         self._allotment = Allotment(
             self._known, self.counts, policy=policy, scope=scope, numa_nodes=numa_nodes
         )
-        self._line: deque[Callable[[], None]] = deque()
-        self._serving = False
+        self._line = QuestionLine(loop, outside)
         self._listeners: list[Callable[[frozenset[str]], None]] = []
         self._servers: list[grpc.Server] = []
         self._running = False
@@ -111,6 +111,7 @@ class Devices:
     def start(self) -> None:
         """Restore what was known, sweep old sockets, let plugins register."""
         self._running = True
+        self._line.open()
         self.trouble = ""
         try:
             self._folder.mkdir(mode=0o750, parents=True, exist_ok=True)
@@ -124,7 +125,8 @@ class Devices:
                 )
             )
             ask = pod_resources.HolderQueries(
-                partial(self._fetch, self._pods_held), partial(self._fetch, self._usable)
+                partial(self._fetch, partial(pods_held, self._known)),
+                partial(self._fetch, partial(allocatable, self._known)),
             )
             self._servers.append(
                 serve(
@@ -149,7 +151,7 @@ class Devices:
             server.stop(None)
         self._servers.clear()
         self._known.endpoints.clear()
-        self._line.clear()
+        self._line.close()
 
     def _tell_missing(self) -> None:
         for resource in self._known.inventory.missing():
@@ -202,7 +204,7 @@ class Devices:
             then: Told, in a step, what came of it.
             running: Containers that run already, seen at the first look after a start.
         """
-        self._queue(self._allotment.admission(pod, running), then)
+        self._line.append(self._allotment.admission(pod, running), then)
 
     def prepare(self, pod: Tree, container: str, then: Callable[[str | None], None]) -> None:
         """See to it that a container can be made: call before each time it is.
@@ -218,11 +220,11 @@ class Devices:
             if outcome is not None or wish is None:
                 then(outcome)
             else:
-                self._queue(self._allotment.late(dig(pod, "metadata", "uid"), wish), then)
+                self._line.append(self._allotment.late(dig(pod, "metadata", "uid"), wish), then)
 
         wishes = {wish.container: wish for wish in wishes_of(pod)}
         uid = dig(pod, "metadata", "uid") or ""
-        self._play(self._allotment.prestart(uid, wishes[container]), asked)
+        self._line.play(self._allotment.prestart(uid, wishes[container]), asked)
 
     def _registered(self, resource: str, link: PluginLink, options: PluginOptions) -> None:
         """Take a plugin that got through; called on a thread of the server's."""
@@ -275,69 +277,8 @@ class Devices:
             for deliver in self._listeners:
                 deliver(pods)
 
-    def _queue(self, questions: Questions[R], then: Callable[[R], None]) -> None:
-        """Play questions after all those that were queued before."""
-
-        def finished(outcome: R) -> None:
-            self._serving = False
-            then(outcome)
-            self._serve_next()
-
-        self._line.append(lambda: self._play(questions, finished))
-        self._loop.call_soon(self._serve_next)
-
-    def _serve_next(self) -> None:
-        if self._line and not self._serving and self._running:
-            self._serving = True
-            self._line.popleft()()
-
-    def _play(self, questions: Questions[R], then: Callable[[R], None]) -> None:
-        """Play a generator to its end, each of its calls outside."""
-
-        def advance(answer: object) -> None:
-            try:
-                if isinstance(answer, Exception):
-                    work = questions.throw(answer)
-                else:
-                    work = questions.send(answer)
-            except StopIteration as end:
-                then(end.value)
-                return
-            self._outside.call(work, advance)
-
-        self._loop.call_soon(lambda: advance(None))
-
     def _count_registration(self, resource: str) -> None:
         self.counts.registrations.labels(resource).inc()
-
-    def _pods_held(self) -> list[pod_resources.PodHoldings]:
-        self._known.collect()
-        return [
-            pod_resources.PodHoldings(
-                dig(pod, "metadata", "namespace") or "",
-                dig(pod, "metadata", "name") or "",
-                tuple(
-                    (name, self._held_by(dig(pod, "metadata", "uid"), name))
-                    for name in pod_resources.started_containers(pod)
-                ),
-            )
-            for pod in self._known.active_pods()
-        ]
-
-    def _held_by(self, uid: str, container: str) -> tuple[pod_resources.HeldDevice, ...]:
-        return tuple(
-            pod_resources.HeldDevice(resource, device, None if node == NO_NODE else node)
-            for resource, holding in self._known.holdings.of(uid, container).items()
-            for node, devices in sorted(holding.by_node.items())
-            for device in devices
-        )
-
-    def _usable(self) -> list[tuple[str, str, tuple[int, ...]]]:
-        return [
-            (resource, device, self._known.inventory.listed(resource)[device].nodes)
-            for resource, devices in self._known.inventory.registered().items()
-            for device in devices
-        ]
 
     def _fetch(self, work: Callable[[], R]) -> R:
         """Return what ``work`` finds on the loop's thread; called on any other."""
