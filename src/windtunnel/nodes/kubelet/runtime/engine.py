@@ -23,13 +23,13 @@ from windtunnel.nodes.kubelet.durations import spoken
 from windtunnel.nodes.kubelet.runtime import memory
 from windtunnel.nodes.kubelet.runtime.bundle import (
     Bundle,
+    OwnFiles,
     check_sources,
     identity_of,
     lay_out,
     make_bundle,
     remove_bundle,
 )
-from windtunnel.nodes.kubelet.runtime.bundle import OwnFiles as _OwnFiles
 from windtunnel.nodes.kubelet.runtime.container import Container, Launch
 from windtunnel.nodes.kubelet.runtime.entry import Missing, find_program, inside
 from windtunnel.nodes.kubelet.runtime.execution import (
@@ -353,7 +353,7 @@ class ContainerEngine:
 
     def _try(self) -> str:
         folder = self._folder / "trial"
-        plan = plan_root(_OwnFiles(), extras=toolbox(), mounts=(), devices=())
+        plan = plan_root(OwnFiles(), extras=toolbox(), mounts=(), devices=())
         try:
             lay_out(folder / "root", plan)
             return trial(self._tools, folder, plan.mounts)

@@ -38,6 +38,7 @@ class ContainerOrder:
     ``command`` and ``args`` are None where the image's own hold. ``log_path`` is written in the
     CRI's format. ``memory_limit_bytes`` is 0 where there is none. ``address`` is the pod's address
     as the API shows it. With ``stdin_once`` the program's input ends with the first attached one's.
+    ``annotations`` and ``labels`` are kept with the container; no program in it sees them.
     """
 
     pod_uid: str
@@ -242,10 +243,6 @@ class Runtime(Protocol):
 
     def record(self, container_id: str) -> ContainerRecord | None:
         """Return one container, None where it was removed."""
-        ...
-
-    def order(self, container_id: str) -> ContainerOrder | None:
-        """Return what a container was made of, None where it was removed."""
         ...
 
     def listen(self, deliver: Callable[[ContainerRecord], None]) -> Callable[[], None]:
