@@ -18,15 +18,8 @@ from windtunnel.devices.cluster_topology import (
 from windtunnel.devices.discovery import discovered, is_discovered
 from windtunnel.devices.documents import load_yaml, sorted_yaml
 from windtunnel.devices.ledger import Ledger, NodeAccount, limit_of, take_ledger
-from windtunnel.devices.mig import (
-    Geometry,
-    MigProfile,
-    geometry_of,
-    gpu_instance_id,
-    instance_id,
-    names_of_ids,
-    slice_id,
-)
+from windtunnel.devices.mig import Geometry, MigProfile, gpu_instance_id, slice_id
+from windtunnel.devices.mig_products import geometry_of, instance_id, names_of_ids
 from windtunnel.devices.node_topology import (
     FREE,
     NOBODY,

@@ -11,7 +11,8 @@ from collections import Counter
 from typing import Final
 
 from windtunnel.devices.catalogue import GPU
-from windtunnel.devices.mig import MigProfile, geometry_of
+from windtunnel.devices.mig import MigProfile
+from windtunnel.devices.mig_products import geometry_of
 from windtunnel.devices.node_topology import NodeTopology
 from windtunnel.devices.offering import Offering, offerings
 from windtunnel.devices.product import label_value

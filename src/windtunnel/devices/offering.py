@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from windtunnel.devices.catalogue import GPU, find_model
-from windtunnel.devices.mig import geometry_of
+from windtunnel.devices.mig_products import geometry_of
 from windtunnel.devices.node_topology import MigInstance, NodeTopology, TopologyGpu
 from windtunnel.devices.sharing import Sharing
 
