@@ -35,7 +35,7 @@ from windtunnel.nodes.kubelet.runtime.protocol import (
 )
 from windtunnel.nodes.kubelet.sandboxes import Sandboxes
 from windtunnel.nodes.kubelet.settings import Settings
-from windtunnel.nodes.kubelet.volumes.failures import VolumeMissing
+from windtunnel.nodes.kubelet.volumes.failures import MountFailed, VolumeMissing
 from windtunnel.nodes.kubelet.volumes.places import HostPlaces
 from windtunnel.nodes.kubelet.volumes.volumes import PodVolumes
 
@@ -257,7 +257,7 @@ class Places(PodVolumes):
 
     def mount(self, pod: Tree) -> None:
         if self.failure:
-            raise OSError(self.failure)
+            raise MountFailed([self.failure])
 
 
 class Bench:

@@ -29,6 +29,7 @@ from windtunnel.nodes.kubelet.pods.starting import start_container
 from windtunnel.nodes.kubelet.pods.stopping import stop_all, stop_container
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerState
 from windtunnel.nodes.kubelet.status.containers import Trouble
+from windtunnel.nodes.kubelet.volumes.failures import MountFailed
 
 _MOUNT_SECONDS: Final = 0.5
 _MOUNT_LONGEST_SECONDS: Final = 122.0
@@ -121,8 +122,7 @@ class Doer:
         try:
             yield lambda: self._ground.volumes.mount(pod)
         except Exception as failed:
-            for message in getattr(failed, "messages", None) or (str(failed),):
-                self._ground.events.warning(pod, "FailedMount", message)
+            self._tell_unmounted(pod, failed)
             wait = min(_MOUNT_SECONDS * 2**self._memory.mount_tries, _MOUNT_LONGEST_SECONDS)
             self._memory.mount_tries += 1
             raise MountRefused(wait) from failed
@@ -135,8 +135,12 @@ class Doer:
         try:
             yield lambda: self._ground.volumes.update(pod)
         except Exception as failed:
-            for message in getattr(failed, "messages", None) or (str(failed),):
-                self._ground.events.warning(pod, "FailedMount", message)
+            self._tell_unmounted(pod, failed)
+
+    def _tell_unmounted(self, pod: Tree, failed: Exception) -> None:
+        messages = failed.messages if isinstance(failed, MountFailed) else (str(failed),)
+        for message in messages:
+            self._ground.events.warning(pod, "FailedMount", message)
 
     def _make_sandbox(self, pod: Tree) -> None:
         sandbox = self._ground.sandboxes.make(
