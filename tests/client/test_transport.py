@@ -25,10 +25,11 @@ class Greeter(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
+        body = f"this is {self.path}".encode()
         self.send_response(200)
-        self.send_header("Content-Length", "5")
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        self.wfile.write(b"hello")
+        self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
         return
@@ -74,7 +75,7 @@ def ask(connection: Connection) -> tuple[int, bytes]:
 def test_a_server_is_believed_by_the_name_that_is_asked_for(elsewhere: Elsewhere) -> None:
     connection = Connection(elsewhere.url, ca=elsewhere.ca, tls_server_name=NAME)
 
-    assert ask(connection) == (200, b"hello")
+    assert ask(connection) == (200, b"this is /")
     assert elsewhere.names == [NAME]
 
 
@@ -89,8 +90,15 @@ def test_a_server_of_another_name_is_not_believed(elsewhere: Elsewhere, name: st
 def test_whoever_asks_for_no_proof_still_says_whom_he_means(elsewhere: Elsewhere) -> None:
     connection = Connection(elsewhere.url, tls_server_name=NAME, insecure=True)
 
-    assert ask(connection) == (200, b"hello")
+    assert ask(connection) == (200, b"this is /")
     assert elsewhere.names == [NAME]
+
+
+@pytest.mark.parametrize("root", ["/k8s/clusters/c-1", "/k8s/clusters/c-1/"])
+def test_a_server_may_be_behind_a_path_of_another(elsewhere: Elsewhere, root: str) -> None:
+    connection = Connection(elsewhere.url + root, ca=elsewhere.ca, tls_server_name=NAME)
+
+    assert ask(connection) == (200, b"this is /k8s/clusters/c-1/")
 
 
 def test_a_connection_that_the_server_closed_is_opened_anew(server: Connection) -> None:

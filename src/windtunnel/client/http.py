@@ -214,7 +214,7 @@ class HttpClient:
         watch = HttpWatch(
             self._transport.dial,
             self._headers,
-            self.path(resource, Key(namespace, "")),
+            self._transport.root + self.path(resource, Key(namespace, "")),
             {"fieldSelector": field_selector} if field_selector else {},
             deliver,
             self._loop,

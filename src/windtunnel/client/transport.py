@@ -34,20 +34,22 @@ class Transport:
         place = urlsplit(connection.server)
         self._host, self._port = place.hostname or "localhost", place.port
         self._name = connection.tls_server_name or self._host
+        self.root = place.path.rstrip("/")
+        """What goes before every path: a server may be behind another that serves many."""
         self._tls = _tls_context(connection)
         self._wire: http.client.HTTPConnection | None = None
 
     def carry(
         self, method: str, target: str, body: bytes | None, headers: dict[str, str]
     ) -> tuple[int, bytes]:
-        """Send one request and return the answer's status and body.
+        """Send one request, below the root, and return the answer's status and body.
 
         Raises:
             ClusterError: the server cannot be reached.
         """
         try:
             wire = self._live()
-            wire.request(method, target, body, headers)
+            wire.request(method, self.root + target, body, headers)
             answer = wire.getresponse()
             return answer.status, answer.read()
         except (OSError, http.client.HTTPException) as error:
