@@ -128,19 +128,6 @@ def test_a_renamed_namespace_label_makes_counts_anew() -> None:
     assert made.count(query).tolist() == [1]
 
 
-def test_what_depends_on_the_fleet_is_taken_back_with_it() -> None:
-    made = fleet(node("a"))
-    told: list[str] = []
-    with made.what_if():
-        made.place(pod("p", requests=gpus(2)), "a")
-        made.take_back_too(lambda: told.append(f"quota, with {used(made)[0]} in use"))
-        made.place(pod("q", requests=gpus(3)), "a")
-    assert told == ["quota, with 2 in use"]
-
-    made.take_back_too(lambda: told.append("never"))
-    assert told == ["quota, with 2 in use"]
-
-
 def test_a_question_about_other_nodes_is_a_trial() -> None:
     zone = "topology.kubernetes.io/zone"
     made = fleet(node("a", labels={zone: "a"}), node("b", labels={zone: "b"}))

@@ -8,7 +8,7 @@ trials nest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import NamedTuple
@@ -340,14 +340,6 @@ class Fleet:
             self._trials.end(level)
             if level.outermost:
                 self._touches.take_back(before)
-
-    def take_back_too(self, step: Callable[[], None]) -> None:
-        """Play ``step`` when the innermost trial ends, in its turn: for what depends on the fleet.
-
-        Without a trial nothing is ever taken back, and ``step`` is forgotten.
-        """
-        if self._trials.steps is not None:
-            self._trials.steps.append(step)
 
     def _unplace(self, pod: PodView, node: str) -> None:
         self._arrange()

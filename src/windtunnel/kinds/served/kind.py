@@ -6,7 +6,7 @@ declaration comes from differs (a module here, or a CustomResourceDefinition at 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
@@ -162,6 +162,3 @@ class Kind:
     def store(self) -> str:
         """Under which name its objects are stored."""
         return self.stored or self.resource
-
-
-Kinds = Sequence[Kind]
