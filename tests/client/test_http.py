@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from queue import SimpleQueue
+from threading import Thread
+
 import pytest
 
 from windtunnel.client.connection import Connection
 from windtunnel.client.http import HttpClient
 from windtunnel.client.protocol import Write
 from windtunnel.errors import ClusterError
+from windtunnel.kernel import Loop, WallClock
 from windtunnel.machinery.errors import (
     AlreadyExists,
     Conflict,
@@ -168,6 +173,30 @@ def test_many_writes_in_no_order_have_their_outcomes_in_place(
     assert outcomes == [None] * 39
     found = {each["metadata"]["name"] for each in http_client.list("configmaps", namespace)}
     assert found >= set(names)
+
+
+def test_a_watch_goes_below_the_path_that_the_server_has() -> None:
+    asked: SimpleQueue[str] = SimpleQueue()
+
+    class Listener(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.put(self.path)
+            self.send_error(404)
+
+        def log_message(self, *_: object) -> None:
+            return
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Listener) as server:
+        Thread(target=server.serve_forever).start()
+        url = f"http://127.0.0.1:{server.server_port}/behind"
+        client = HttpClient(Connection(url), loop=Loop(WallClock()))
+        client._places["configmaps"] = ("/api/v1", True)
+
+        stop = client.watch("configmaps", lambda _: None)
+
+        assert asked.get(timeout=10).startswith("/behind/api/v1/configmaps?")
+        stop()
+        server.shutdown()
 
 
 @pytest.mark.parametrize("body", [b'{"kind": "List", "ite', b"[]", b"", b"{}"])
