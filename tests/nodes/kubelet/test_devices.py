@@ -386,8 +386,9 @@ def test_a_late_end_of_the_old_stream_cuts_off_the_new_plugin(node: Node) -> Non
 
 def test_of_two_plugins_the_last_to_register_is_asked_and_the_last_list_counts(node: Node) -> None:
     first = node.join(2, name="first")
-    second = node.plugin(2, name="second", allocate={"response": {"envs": {"WHO": "second"}}})
+    second = node.plugin(3, name="second", allocate={"response": {"envs": {"WHO": "second"}}})
     assert node.aside(second.register) == {"register": "OK"}
+    node.until(lambda: node.figures() == (3, 3))
     first.list_devices([{"id": "GPU-0", "health": "Healthy"}])
     node.until(lambda: node.figures() == (1, 1))
 
