@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 import pytest
 from tests.nodes.kubelet.bench import NODE, Bench
 
+from windtunnel.apiserver.inprocess import LocalClient
+from windtunnel.client import Change, Deliver
 from windtunnel.machinery.tree import Key, Tree
 from windtunnel.nodes.kubelet.devices.admission import Rejected
 from windtunnel.nodes.kubelet.devices.inventory import Figures
@@ -54,6 +58,65 @@ def test_a_pod_may_be_refused_by_the_node_itself(bench: Bench) -> None:
 
     assert bench.status("p")["reason"] == "OutOfcpu"
     assert bench.get("p")["spec"]["nodeName"] == NODE
+
+
+@pytest.fixture
+def late(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """A node whose watches tell of a change later than the answers to its own writes do."""
+    made = bench.world.virtual.client
+
+    def client(name: str) -> LocalClient:
+        found = made(name)
+        watch = found.watch
+
+        def watch_late(
+            resource: str, deliver: Deliver, field_selector: str = ""
+        ) -> Callable[[], None]:
+            def later(change: Change) -> None:
+                bench.loop.call_after(0.05, lambda: deliver(change))
+
+            return watch(resource, later, field_selector=field_selector)
+
+        monkeypatch.setattr(found, "watch", watch_late)
+        return found
+
+    monkeypatch.setattr(bench.world.virtual, "client", client)
+    bench.restart()
+    bench.run(1)
+    return bench
+
+
+def test_a_deletion_that_comes_just_before_a_status_is_written_is_heard(
+    late: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uid = late.pod("p")
+    late.run(1)
+
+    def deleted_meanwhile(_uid: str, _container: str) -> list[Tree]:
+        late.delete("p")
+        monkeypatch.undo()
+        return [{"name": GPU, "resources": [{"resourceID": "a", "health": "Healthy"}]}]
+
+    monkeypatch.setattr(late.devices, "health", deleted_meanwhile)
+    late.devices.change(uid)
+    late.run(1)
+
+    assert late.runtime.stopped == [("main", 30.0)]
+    assert late.world.names("pods") == []
+
+
+def test_a_deletion_that_comes_just_before_a_pod_is_refused_is_heard(
+    late: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def deleted_meanwhile(_pod: Tree, then: Callable[[Rejected], None], **_: object) -> None:
+        late.delete("p")
+        then(Rejected("UnexpectedAdmissionError", "no devices"))
+
+    monkeypatch.setattr(late.devices, "admit", deleted_meanwhile)
+    late.pod("p")
+    late.run(1)
+
+    assert late.world.names("pods") == []
 
 
 GPU = "nvidia.com/gpu"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.pod_spec import field_path, grace_seconds, same_image
+from windtunnel.nodes.kubelet.pod_spec import asked, field_path, grace_seconds, same_image
 
 GRACES = {
     "as specified": ({"spec": {"terminationGracePeriodSeconds": 5}}, 5),
@@ -36,3 +36,21 @@ def test_a_container_is_named_by_its_place() -> None:
 def test_images_are_the_same_however_short_they_are_written() -> None:
     assert same_image("busybox", "docker.io/library/busybox:latest")
     assert not same_image("busybox:1", "busybox:2")
+
+
+ASKED: Tree = {
+    "metadata": {"name": "p", "resourceVersion": "1", "labels": {"a": "b"}},
+    "spec": {"containers": []},
+}
+WRITES = {
+    "a status": ({"status": {"phase": "Running"}}, True),
+    "a revision": ({"metadata": {**ASKED["metadata"], "resourceVersion": "2"}}, True),
+    "a deletion": ({"metadata": {**ASKED["metadata"], "deletionTimestamp": "x"}}, False),
+    "a label": ({"metadata": {**ASKED["metadata"], "labels": {"a": "c"}}}, False),
+    "a spec": ({"spec": {"containers": [{"name": "c"}]}}, False),
+}
+
+
+@pytest.mark.parametrize(("written", "same"), WRITES.values(), ids=WRITES.keys())
+def test_what_a_write_asks_of_a_pod(written: Tree, same: bool) -> None:
+    assert (asked({**ASKED, **written}) == asked(ASKED)) is same

@@ -31,7 +31,7 @@ from windtunnel.nodes.kubelet.node.machine import Machine
 from windtunnel.nodes.kubelet.node.presence import Presence
 from windtunnel.nodes.kubelet.outside import Outside
 from windtunnel.nodes.kubelet.pod_files import PodFiles
-from windtunnel.nodes.kubelet.pod_spec import TERMINAL, deleting, pod_key, uid_of
+from windtunnel.nodes.kubelet.pod_spec import TERMINAL, asked, deleting, pod_key, uid_of
 from windtunnel.nodes.kubelet.pods.worker import PodWorker
 from windtunnel.nodes.kubelet.probes.prober import Prober
 from windtunnel.nodes.kubelet.runtime.protocol import (
@@ -282,11 +282,29 @@ class Kubelet:
         return True
 
     def _written(self, pod: Tree) -> None:
-        """Take a pod as the API has it after a write of ours."""
-        if self._take(pod):
-            worker = self._workers.get(uid_of(pod))
-            if worker is not None:
-                worker.pod = pod
+        """Take a pod as the API has it after a write of ours.
+
+        What others asked of it just before comes with it, a deletion above all: the watch tells
+        that too, but later, when it is nothing newer any more.
+        """
+        uid = uid_of(pod)
+        known = self._pods.get(uid)
+        if not self._take(pod):
+            return
+        worker = self._workers.get(uid)
+        if worker is not None:
+            worker.pod = pod
+        if known is not None and asked(known) != asked(pod):
+            self._soon(self._heed, pod)
+
+    def _heed(self, pod: Tree) -> None:
+        """Look at a pod of which something else is asked than before."""
+        uid = uid_of(pod)
+        worker = self._workers.get(uid)
+        if worker is not None:
+            worker.visit()
+        elif uid in self._rejected:
+            self._let_go(pod)
 
     def _gone(self, uid: str, pod: Tree) -> None:
         if uid not in self._pods:

@@ -13,6 +13,7 @@ from windtunnel.nodes.kubelet.runtime.reference import parse_reference
 TERMINAL: Final = ("Succeeded", "Failed")
 _TERMINATION_PATH: Final = "/dev/termination-log"
 _HOST_NAME_LENGTH: Final = 63
+_OF_EACH_WRITE: Final = ("resourceVersion", "managedFields")
 
 
 def uid_of(pod: Tree) -> str:
@@ -23,6 +24,12 @@ def uid_of(pod: Tree) -> str:
 def pod_key(pod: Tree) -> Key:
     """Return the pod's key."""
     return Key(pod["metadata"].get("namespace") or "", pod["metadata"]["name"])
+
+
+def asked(pod: Tree) -> tuple[Tree, Tree]:
+    """Return what is asked of a pod: all but what a write of its status changes."""
+    metadata = pod["metadata"].items()
+    return pod["spec"], {name: value for name, value in metadata if name not in _OF_EACH_WRITE}
 
 
 def apps(pod: Tree) -> list[Tree]:
