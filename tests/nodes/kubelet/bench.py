@@ -272,6 +272,7 @@ class Bench:
         self.devices = Gifts(world.loop, root)
         self.volumes = Places(world.loop, root)
         self.sandboxes = Sandboxes(self.settings.pod_cidr)
+        self.drawn = 0.0
         self.kubelet = self.make()
         self.statuses: dict[str, list[Tree]] = {}
         world.client.watch("pods", self._seen)
@@ -289,7 +290,7 @@ class Bench:
             sandboxes=self.sandboxes,
             machine=MACHINE,
             outside=Outside(self.loop, threads=0),
-            draw=lambda: 0.0,
+            draw=lambda: self.drawn,
         )
 
     def restart(self) -> None:

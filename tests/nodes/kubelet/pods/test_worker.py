@@ -195,3 +195,12 @@ def test_another_image_restarts_the_container(bench: Bench) -> None:
         "Killing",
         "Container main definition changed, will be restarted",
     ) in bench.events("p")
+
+
+def test_a_container_comes_back_soon_after_its_back_off_whatever_is_drawn(bench: Bench) -> None:
+    bench.drawn = 1.0
+    bench.pod("p", {"command": ["exit", "1"]})
+
+    bench.run(11)
+
+    assert bench.state("p")["restartCount"] == 2

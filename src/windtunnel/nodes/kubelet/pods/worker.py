@@ -46,6 +46,8 @@ _SETTLING_SECONDS: Final = 0.5
 """Between the end of a pod's last container and the last word on it, as long as the real node takes
 to find that nothing is left; whoever waits for its devices may have them meanwhile."""
 _JITTER: Final = 0.5
+_BACKOFF_JITTER: Final = 0.05
+"""Of a back-off's length. A real kubelet draws up to half of it on top, for many pods' sake."""
 _START_FAILED: Final = "StartError"
 _EXCEEDED: Final = (
     "DeadlineExceeded",
@@ -204,13 +206,13 @@ class PodWorker:
         settings = self._ground.settings
         if isinstance(outcome, MountRefused):
             return outcome.again_in
-        seconds = settings.sync_seconds
+        seconds, jitter = settings.sync_seconds, _JITTER
         waits = [each.again_in for each in refused if each.again_in is not None]
         if isinstance(outcome, Exception) or len(waits) < len(refused):
             seconds = settings.retry_seconds
         elif waits:
-            seconds = min(waits)
-        return seconds * (1 + _JITTER * self._ground.draw())
+            seconds, jitter = min(waits), _BACKOFF_JITTER
+        return seconds * (1 + jitter * self._ground.draw())
 
     def _watch_deadline(self) -> None:
         when = deadline(self.pod, start_time(self.pod))
