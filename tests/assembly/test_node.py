@@ -11,7 +11,9 @@ from windtunnel.errors import UsageError
 
 
 def test_a_node_is_told_its_place_and_where_the_api_answers() -> None:
-    words = "--root /x --api 127.0.0.1:7443 --label a=b --taint k=v:NoSchedule --port 99 --network 44"
+    words = (
+        "--root /x --api 127.0.0.1:7443 --label a=b --taint k=v:NoSchedule --port 99 --network 44"
+    )
     told = read_arguments(words.split(), {"NODE_NAME": "one"})
 
     assert (told.settings.name, told.settings.root) == ("one", Path("/x"))
