@@ -20,7 +20,7 @@ TWO_GPUS = r"jsonpath={.status.allocatable.nvidia\.com/gpu}=2"
 KILLS = Path(__file__).resolve().parents[2] / "benchmarks" / "kills.py"
 
 
-@pytest.mark.parametrize("moments", ["installation,gpu-1", "full,deletion"])
+@pytest.mark.parametrize("moments", ["installation,gpu-1", "full,upgrade,deletion"])
 def test_a_cluster_heals_from_the_kill_of_any_part(tmp_path: Path, moments: str) -> None:
     done = subprocess.run(
         [
