@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -62,6 +63,7 @@ class Home:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
+                preexec_fn=_with_a_terminal,
             )
         )
         return self.started[-1]
@@ -81,6 +83,11 @@ class Home:
         """Return a client that is closed with the test."""
         self.clients.append(HttpClient(connection))
         return self.clients[-1]
+
+
+def _with_a_terminal() -> None:
+    """Undo what nohup may have done to whoever runs the tests."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture
