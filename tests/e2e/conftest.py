@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -18,6 +17,9 @@ from windtunnel.client import kubeconfig
 from windtunnel.client.connection import Connection
 from windtunnel.client.http import HttpClient
 from windtunnel.home import Folder, Process
+
+HEEDING = ("env", "--default-signal=INT,HUP")
+"""Starts a program that heeds Ctrl-C and a closed terminal, even if the tests do not."""
 
 
 @dataclass
@@ -57,13 +59,12 @@ class Home:
         """Start windtunnel and leave it running; with the test it is killed at the latest."""
         self.started.append(
             subprocess.Popen(
-                [sys.executable, "-m", "windtunnel", *arguments],
+                [*HEEDING, sys.executable, "-m", "windtunnel", *arguments],
                 env=self.environment,
                 cwd=self.path,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
-                preexec_fn=_with_a_terminal,
             )
         )
         return self.started[-1]
@@ -83,11 +84,6 @@ class Home:
         """Return a client that is closed with the test."""
         self.clients.append(HttpClient(connection))
         return self.clients[-1]
-
-
-def _with_a_terminal() -> None:
-    """Undo what nohup may have done to whoever runs the tests."""
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture
