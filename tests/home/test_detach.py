@@ -132,7 +132,7 @@ def test_a_detached_process(script: str, want: str, tmp_path: Path) -> None:
     log = tmp_path / "log"
 
     done = subprocess.run(
-        ["env", "--default-signal=INT,HUP", sys.executable, "-c", PRELUDE + script, str(log)],
+        [sys.executable, "-c", PRELUDE + script, str(log)],
         capture_output=True,
         text=True,
         check=False,
