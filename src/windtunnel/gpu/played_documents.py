@@ -47,10 +47,6 @@ class PlayedDocuments:
         """Return the document of a node."""
         return self._found.get(node)
 
-    def nodes(self) -> list[str]:
-        """Return every node that has one."""
-        return list(self._found)
-
     def take(self, change: Change) -> str:
         """Take in a change of a ConfigMap; return the node whose document it changed, or ""."""
         view = _decoder.decode(change.body)

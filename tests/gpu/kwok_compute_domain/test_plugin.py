@@ -37,12 +37,3 @@ def test_a_node_that_is_played_no_more_has_none() -> None:
     world.run(0.5)
 
     assert world.names(SLICES, "") == []
-
-
-def test_a_slice_that_is_deleted_comes_back() -> None:
-    world = played_world()
-
-    world.client.delete(SLICES, Key("", "kwok-noted-compute-domain-channel"))
-    world.run(0.5)
-
-    assert len(world.names(SLICES, "")) == 2

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.gpu.operated import NAMESPACE, Operated
+from tests.gpu.operated import Operated
 
 from windtunnel.gpu.kwok_dra_plugin import KwokDraPlugin
 from windtunnel.machinery.tree import Key
@@ -29,19 +29,6 @@ def test_played_nodes_have_slices_and_those_that_go_take_them_along() -> None:
     assert world.names(SLICES, "") == []
 
 
-def test_a_slice_that_is_deleted_or_edited_comes_back_at_once() -> None:
-    world = operated()
-    want = world.get(SLICES, "kwok-n-gpu", "")["spec"]
-
-    world.client.delete(SLICES, Key("", "kwok-n-gpu"))
-    world.run(0.5)
-    assert world.get(SLICES, "kwok-n-gpu", "")["spec"] == want
-
-    world.client.patch(SLICES, Key("", "kwok-n-gpu"), {"spec": {"devices": []}})
-    world.run(0.5)
-    assert world.get(SLICES, "kwok-n-gpu", "")["spec"] == want
-
-
 def test_pods_that_come_and_go_write_no_slices() -> None:
     world = operated()
     writes: list[object] = []
@@ -52,20 +39,3 @@ def test_pods_that_come_and_go_write_no_slices() -> None:
 
     assert world.owners("n") == ["ml/p", ""]
     assert writes == []
-
-
-def test_a_slice_of_a_node_that_went_while_nobody_looked_goes_at_the_start() -> None:
-    world = Operated()
-    spec = {
-        "driver": "gpu.nvidia.com",
-        "nodeName": "gone",
-        "pool": {"name": "gone", "generation": 0, "resourceSliceCount": 1},
-    }
-    for name in ("kwok-gone-gpu", "gone-gpu.nvidia.com-x2x4z"):
-        world.create(SLICES, name, "", spec=spec)
-
-    KwokDraPlugin(world.virtual.client("kwok-dra-plugin"), world.loop).start()
-    world.run(0.5)
-
-    assert world.names(SLICES, "") == ["gone-gpu.nvidia.com-x2x4z"]
-    assert world.names("configmaps", NAMESPACE).count("topology") == 1

@@ -9,24 +9,19 @@ node is there, and passes over nodes that have only the annotation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
 from typing import Final
 
 import msgspec
 
-from windtunnel.client import Change, Client
+from windtunnel.client import Client
 from windtunnel.client.cache import Cache
 from windtunnel.devices import PLAYED
-from windtunnel.kernel import DONE, Loop, Result, Worker
-from windtunnel.machinery.errors import NotFound
-from windtunnel.machinery.tree import Key, Tree, dig
+from windtunnel.gpu.kept_slices import KeptSlices
+from windtunnel.kernel import Loop
+from windtunnel.machinery.tree import Key, Tree
 
 COMPONENT: Final = "kwok-compute-domain-dra-plugin"
 _DRIVER: Final = "compute-domain.nvidia.com"
-_SLICES: Final = "resourceslices.resource.k8s.io"
-_PREFIX: Final = "kwok-"
-_SUFFIX: Final = "-compute-domain-channel"
 
 
 class _Metadata(msgspec.Struct):
@@ -67,82 +62,29 @@ def channel_slice(node: str) -> Tree:
 class KwokComputeDomain:
     """Publishes a channel for each played node."""
 
-    name = COMPONENT
-
     def __init__(self, client: Client, loop: Loop) -> None:
-        self._client = client
-        self._queue = Worker(loop, self).queue
         self._nodes: Cache[PlayedMark] = Cache(client, "nodes", PlayedMark)
-        self._slices: dict[str, Tree] = {}
-        self._unknown = 0
-        self._stop_slices: Callable[[], None] | None = None
+        self._slices = KeptSlices(
+            client,
+            loop,
+            name=COMPONENT,
+            driver=_DRIVER,
+            noun="compute-domain-channel",
+            due=self._due,
+        )
 
     def start(self) -> None:
         """Begin to watch."""
-        self._unknown = 2
-        self._nodes.on_change(lambda key, before, after: self._visit(key.name))
-        self._nodes.when_synced(self._one_known)
+        self._nodes.on_change(lambda key, before, after: self._slices.visit(key.name))
+        self._nodes.when_synced(self._slices.all_told)
         self._nodes.start()
-        self._stop_slices = self._client.watch(
-            _SLICES, self._slice_changed, field_selector=f"spec.driver={_DRIVER}"
-        )
+        self._slices.start()
 
     def stop(self) -> None:
         """Watch nothing any more."""
         self._nodes.stop()
-        if self._stop_slices is not None:
-            self._stop_slices()
-            self._stop_slices = None
+        self._slices.stop()
 
-    def reconcile(self, key: str) -> Result:
-        """Bring the slice of one node in line."""
-        node = self._nodes.get(Key("", key))
-        name = f"{_PREFIX}{key}{_SUFFIX}"
-        there = self._slices.get(name)
-        if node is None or not node.played:
-            if there is not None:
-                with suppress(NotFound):
-                    self._client.delete(_SLICES, Key("", name))
-                self._slices.pop(name, None)
-            return DONE
-        spec = channel_slice(key)
-        if there is None:
-            tree = {
-                "apiVersion": "resource.k8s.io/v1",
-                "kind": "ResourceSlice",
-                "metadata": {"name": name},
-                "spec": spec,
-            }
-            self._slices[name] = self._client.create(_SLICES, tree)
-        elif there["spec"] != spec:
-            self._slices[name] = self._client.update(_SLICES, {**there, "spec": spec})
-        return DONE
-
-    def _slice_changed(self, change: Change) -> None:
-        if change.type == "SYNCED":
-            self._one_known()
-            return
-        name = change.key.name
-        if not (name.startswith(_PREFIX) and name.endswith(_SUFFIX)):
-            return  # of a real plugin
-        tree = change.tree()
-        known = self._slices.get(name)
-        if known is not None and int(known["metadata"]["resourceVersion"]) > change.revision:
-            return  # older than what we have written since
-        if change.type == "DELETED":
-            self._slices.pop(name, None)
-        else:
-            self._slices[name] = tree
-        self._visit(str(dig(tree, "spec", "nodeName") or ""))
-
-    def _one_known(self) -> None:
-        self._unknown -= 1
-        if not self._unknown:
-            nodes = [key.name for key, _ in self._nodes.entries()]
-            sliced = [str(dig(tree, "spec", "nodeName") or "") for tree in self._slices.values()]
-            for node in dict.fromkeys([*nodes, *sliced]):
-                self._visit(node)
-
-    def _visit(self, node: str) -> None:
-        if node and not self._unknown:
-            self._queue.add(node)
+    def _due(self, name: str) -> list[Tree]:
+        node = self._nodes.get(Key("", name))
+        return [channel_slice(name)] if node is not None and node.played else []

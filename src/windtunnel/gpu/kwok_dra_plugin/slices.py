@@ -17,25 +17,20 @@ _MOST: Final = 128
 _UNITS: Final = ("Mi", "Gi", "Ti", "Pi")
 
 
-def slice_name(node: str, number: int = 0) -> str:
-    """Return the name of a node's slice."""
-    return f"kwok-{node}-gpu" + (f"-{number}" if number else "")
-
-
-def slices_of(node: str, topology: NodeTopology) -> dict[str, Tree]:
-    """Return the spec of every slice of a node by name; a node without GPUs has an empty one."""
+def slices_of(node: str, topology: NodeTopology) -> list[Tree]:
+    """Return the spec of every slice of a node; a node without GPUs has an empty one."""
     devices = [_device(gpu, topology) for gpu in topology.gpus if gpu.id]
     parts = [devices[first : first + _MOST] for first in range(0, len(devices), _MOST)] or [[]]
     pool = {"name": node, "generation": 0, "resourceSliceCount": len(parts)}
-    return {
-        slice_name(node, number): {
+    return [
+        {
             "driver": DRIVER,
             "pool": dict(pool),
             "nodeName": node,
             **({"devices": part} if part else {}),
         }
-        for number, part in enumerate(parts)
-    }
+        for part in parts
+    ]
 
 
 def binary(mebibytes: int) -> str:
