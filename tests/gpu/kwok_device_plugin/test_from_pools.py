@@ -5,9 +5,10 @@ import pytest
 from tests.world import World
 
 from windtunnel.devices import GpuPool, GpuShape, pool_document
-from windtunnel.gpu.kwok_device_plugin.from_pools import Plan, PooledNode, decide
+from windtunnel.gpu.kwok_device_plugin.amounts import EquippedNode
+from windtunnel.gpu.kwok_device_plugin.from_pools import Plan, decide
 from windtunnel.gpu.pools import Hardware
-from windtunnel.machinery.tree import Key
+from windtunnel.machinery.tree import Key, Tree
 from windtunnel.nodes.played.trees import gpu_pool, node_trees, pool_config_map
 from windtunnel.nodes.pools import PoolOrder, parse_order
 
@@ -22,30 +23,34 @@ def made_of(pool: GpuPool) -> Hardware:
 H100 = made_of(POOL)
 
 
-def node(gpus: str = "", played: bool = True, **labels: str) -> PooledNode:
-    resources = {"nvidia.com/gpu": gpus} if gpus else {}
+def node(amount: str = "", played: bool = True, **labels: str) -> EquippedNode:
+    resources = {"nvidia.com/gpu": amount} if amount else {}
     notes = {"kwok.x-k8s.io/node": "fake"} if played else {}
     tree: dict[str, Any] = {
         "metadata": {"labels": labels, "annotations": notes},
         "status": {"capacity": resources, "allocatable": resources},
     }
-    return msgspec.convert(tree, PooledNode)
+    return msgspec.convert(tree, EquippedNode)
+
+
+def gpus(amount: str) -> Tree:
+    return {part: {"nvidia.com/gpu": amount} for part in ("capacity", "allocatable")}
 
 
 LABELS = H100.labels()
 NOTHING = Plan({}, {})
 PLANS = {
-    "a bare node lacks everything": (node(), H100, Plan(LABELS, {"nvidia.com/gpu": "8"})),
+    "a bare node lacks everything": (node(), H100, Plan(LABELS, gpus("8"))),
     "a node that has it all lacks nothing": (node("8", **LABELS), H100, NOTHING),
-    "a wrong number is corrected": (node("4", **LABELS), H100, Plan({}, {"nvidia.com/gpu": "8"})),
+    "a wrong number is corrected": (node("4", **LABELS), H100, Plan({}, gpus("8"))),
     "a node that is not played is left alone": (node(played=False), H100, NOTHING),
     "a node of no pool is left alone": (node(), None, NOTHING),
-    "no GPUs, no labels": (node(), made_of(GpuPool()), Plan({}, {"nvidia.com/gpu": "0"})),
+    "no GPUs, no labels": (node(), made_of(GpuPool()), Plan({}, gpus("0"))),
 }
 
 
 @pytest.mark.parametrize(("one", "pool", "want"), PLANS.values(), ids=PLANS.keys())
-def test_what_a_node_lacks(one: PooledNode, pool: Hardware | None, want: Plan) -> None:
+def test_what_a_node_lacks(one: EquippedNode, pool: Hardware | None, want: Plan) -> None:
     assert decide(one, pool) == want
 
 
@@ -62,7 +67,7 @@ def test_a_node_from_an_order_lacks_nothing() -> None:
 
     made = made_of(gpu_pool(order))
 
-    assert decide(msgspec.convert(node_trees(order)[0], PooledNode), made) == NOTHING
+    assert decide(msgspec.convert(node_trees(order)[0], EquippedNode), made) == NOTHING
 
 
 def gpus(world: World) -> list[str]:

@@ -12,35 +12,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-import msgspec
-
 from windtunnel.client import Change, Client
 from windtunnel.client.cache import Cache
 from windtunnel.devices import GPU, PLAYED, POOL_NAMESPACE
+from windtunnel.gpu.kwok_device_plugin.amounts import EquippedNode, GpuAmounts, lacking
 from windtunnel.gpu.pools import Hardware, Pools
 from windtunnel.kernel import DONE, Loop, Result, Worker
 from windtunnel.machinery.errors import NotFound
-from windtunnel.machinery.tree import Key
+from windtunnel.machinery.tree import Key, Tree
 
 _TOPOLOGY: Final = "topology"
-
-
-class _Metadata(msgspec.Struct, rename="camel"):
-    labels: dict[str, str] = {}
-    annotations: dict[str, str] = {}
-    deletion_timestamp: str | None = None
-
-
-class _Status(msgspec.Struct):
-    capacity: dict[str, str] = {}
-    allocatable: dict[str, str] = {}
-
-
-class PooledNode(msgspec.Struct):
-    """What capacity looks at."""
-
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
-    status: _Status = msgspec.field(default_factory=_Status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +29,10 @@ class Plan:
     """What one node lacks; empty where nothing does."""
 
     labels: dict[str, str]
-    resources: dict[str, str]
+    status: Tree
 
 
-def decide(node: PooledNode, pool: Hardware | None) -> Plan:
+def decide(node: EquippedNode, pool: Hardware | None) -> Plan:
     """Compare a node with its pool. One that is not played, or of no known pool, lacks nothing."""
     if (
         pool is None
@@ -59,10 +40,10 @@ def decide(node: PooledNode, pool: Hardware | None) -> Plan:
         or node.metadata.deletion_timestamp is not None
     ):
         return Plan({}, {})
-    have, offer = node.status.capacity, node.status.allocatable
+    capacity = pool.capacity()
     return Plan(
         {k: v for k, v in pool.labels().items() if node.metadata.labels.get(k) != v},
-        {k: v for k, v in pool.capacity().items() if have.get(k) != v or offer.get(k) != v},
+        lacking(node, GpuAmounts(capacity, capacity), set()),
     )
 
 
@@ -82,7 +63,7 @@ class PoolCapacity:
         self._pools = Pools(_TOPOLOGY)
         self._operated = False
         self._stop_pools: Callable[[], None] | None = None
-        self._nodes: Cache[PooledNode] = Cache(client, "nodes", PooledNode)
+        self._nodes: Cache[EquippedNode] = Cache(client, "nodes", EquippedNode)
 
     def start(self) -> None:
         """Begin to watch pools and nodes."""
@@ -121,14 +102,13 @@ class PoolCapacity:
         try:
             if plan.labels:
                 self._client.patch("nodes", key, {"metadata": {"labels": plan.labels}})
-            if plan.resources:
-                status = {"capacity": plan.resources, "allocatable": dict(plan.resources)}
-                self._client.patch("nodes", key, {"status": status}, subresource="status")
+            if plan.status:
+                self._client.patch("nodes", key, {"status": plan.status}, subresource="status")
         except NotFound:
             return DONE
         return DONE
 
-    def _hardware(self, node: PooledNode) -> Hardware | None:
+    def _hardware(self, node: EquippedNode) -> Hardware | None:
         pool = self._pools.pool_named_by(node.metadata.labels)
         if pool is None:
             return None

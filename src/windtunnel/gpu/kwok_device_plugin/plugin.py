@@ -10,76 +10,20 @@ Source: fake-gpu-operator 0.2 (kwok-gpu-device-plugin), which never looks at cha
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
-
-import msgspec
 
 from windtunnel.client import Change, Client
 from windtunnel.client.cache import Cache
-from windtunnel.devices import (
-    NodeTopology,
-    allocatable_of,
-    capacity_of,
-)
+from windtunnel.devices import allocatable_of, capacity_of
 from windtunnel.errors import DataError
+from windtunnel.gpu.kwok_device_plugin.amounts import EquippedNode, GpuAmounts, lacking
 from windtunnel.gpu.kwok_device_plugin.settings import Settings
 from windtunnel.gpu.played_documents import PlayedDocuments
 from windtunnel.kernel import DONE, Loop, Result, Worker
 from windtunnel.machinery.errors import NotFound
-from windtunnel.machinery.tree import Key, Tree
+from windtunnel.machinery.tree import Key
 
 COMPONENT: Final = "kwok-gpu-device-plugin"
-
-
-class _NodeMetadata(msgspec.Struct):
-    uid: str = ""
-
-
-class _NodeStatus(msgspec.Struct):
-    capacity: dict[str, str] = {}
-    allocatable: dict[str, str] = {}
-
-
-class Offer(msgspec.Struct):
-    """What a node says that it has."""
-
-    metadata: _NodeMetadata = msgspec.field(default_factory=_NodeMetadata)
-    status: _NodeStatus = msgspec.field(default_factory=_NodeStatus)
-
-
-@dataclass(frozen=True, slots=True)
-class GpuAmounts:
-    """What a document comes to; a faulty GPU counts as there, but cannot be given."""
-
-    capacity: dict[str, str]
-    allocatable: dict[str, str]
-
-
-def amounts_of(topology: NodeTopology) -> GpuAmounts:
-    """Return what a document comes to.
-
-    Raises:
-        ValueError: nobody can say what its GPUs come to.
-    """
-    return GpuAmounts(capacity_of(topology), allocatable_of(topology))
-
-
-def lacking(offer: Offer, due: GpuAmounts, gone: set[str]) -> Tree:
-    """Return what must be written into a node's status; None takes a resource away."""
-    have, free = offer.status.capacity, offer.status.allocatable
-    wrong = [
-        name
-        for name, amount in due.capacity.items()
-        if have.get(name) != amount or free.get(name) != due.allocatable[name]
-    ]
-    away = {name: None for name in sorted(gone) if name in have or name in free}
-    if not wrong and not away:
-        return {}
-    return {
-        "capacity": {name: due.capacity[name] for name in wrong} | away,
-        "allocatable": {name: due.allocatable[name] for name in wrong} | away,
-    }
 
 
 class KwokDevicePlugin:
@@ -96,7 +40,7 @@ class KwokDevicePlugin:
         """By node: what its document says."""
         self._gone: dict[str, set[str]] = {}
         """By node: resources that its document named before."""
-        self._nodes: Cache[Offer] = Cache(client, "nodes", Offer)
+        self._nodes: Cache[EquippedNode] = Cache(client, "nodes", EquippedNode)
         self._stop_documents: Callable[[], None] | None = None
 
     def start(self) -> None:
@@ -147,7 +91,7 @@ class KwokDevicePlugin:
             self._due.pop(node, None)  # the node keeps what it has, as on the original
             return
         try:
-            due = amounts_of(topology)
+            due = GpuAmounts(capacity_of(topology), allocatable_of(topology))
         except ValueError as error:
             self._broken(change.key, error)  # what it said before holds
             return
@@ -162,6 +106,8 @@ class KwokDevicePlugin:
     def _broken(self, key: Key, error: ValueError) -> None:
         self._loop.report(COMPONENT, key, error)
 
-    def _node_changed(self, key: Key, before: Offer | None, after: Offer | None) -> None:
+    def _node_changed(
+        self, key: Key, before: EquippedNode | None, after: EquippedNode | None
+    ) -> None:
         if after is not None and (before is None or before.metadata.uid != after.metadata.uid):
             self._queue.add(key.name)
