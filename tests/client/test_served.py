@@ -4,7 +4,7 @@ import pytest
 from tests.world import World
 
 from windtunnel.client.http import HttpClient
-from windtunnel.client.served import Served, read_served
+from windtunnel.client.served import Served, read_scopes, read_served
 from windtunnel.machinery.tree import encode
 
 DOCUMENT = {
@@ -36,6 +36,12 @@ def test_discovery_is_read() -> None:
     assert served == Served(
         "deployments.apps", "apps/v1", "Deployment", True, frozenset({"get", "list"}), scalable=True
     )
+
+
+def test_a_version_says_what_is_in_namespaces() -> None:
+    document = {"resources": [{"name": "pods", "namespaced": True, "kind": "Pod"}]}
+
+    assert read_scopes(encode(document)) == {"pods": True}
 
 
 def test_another_document_is_refused() -> None:

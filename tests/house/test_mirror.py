@@ -21,6 +21,7 @@ TESTED_ELSEWHERE = {
     "scheduler/waiting.py": "values; the tests of queue and pool move them",
     "machinery/change.py": "a value without behaviour",
     "client/protocol.py": "a protocol without behaviour",
+    "client/proven.py": "tests/client/test_transport.py reaches servers of other names",
     "controllers/controller.py": "a protocol, and two functions that every controller's test runs",
     "controllers/settings.py": "a value without behaviour",
     "controllers/views.py": "values; every controller's test decodes them",

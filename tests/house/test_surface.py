@@ -31,6 +31,7 @@ BY_NAME = {
     "client.http": "does I/O",
     "client.incluster": "does I/O",
     "client.kubeconfig": "does I/O",
+    "client.proven": "does I/O",
     "gpu.chart.installation": "a part of the server: installs the operator",
     "gpu.compute_domains": "a part of the operator: an agent pays for one of them",
     "gpu.device_plugin": "speaks gRPC; other agents must not pay for it",

@@ -32,6 +32,8 @@ _PREFIX: Final = "(combined from similar events): "
 _IN_LINE: Final = 1000
 """More than this wait only where the API server is away; what comes on top is dropped."""
 AT_ONCE: Final = 4
+LONGEST_WORDS: Final = 1024
+"""What events.k8s.io takes as a note; core events are kept as short, though nothing limits them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,12 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
-import msgspec
-
 from windtunnel.client.connection import Connection
 from windtunnel.client.httpwatch import PAGE, HttpWatch
 from windtunnel.client.protocol import Deliver, Write
-from windtunnel.client.served import AGGREGATED, Served, read_served
+from windtunnel.client.served import AGGREGATED, Served, read_scopes, read_served
 from windtunnel.client.token_file import TokenFile
 from windtunnel.client.transport import Transport
 from windtunnel.errors import ClusterError
@@ -30,17 +28,6 @@ _APPLY: Final = "application/apply-patch+yaml"
 _MANY: Final = 16
 """So many writes in no order are worth more connections than one."""
 _CONNECTIONS: Final = 8
-
-
-class _Served(msgspec.Struct):
-    """What discovery says of one resource."""
-
-    name: str
-    namespaced: bool
-
-
-class _ResourceList(msgspec.Struct):
-    resources: list[_Served]
 
 
 class HttpClient:
@@ -315,8 +302,8 @@ class HttpClient:
         if status != 200:
             raise refusal(decode(body))
         suffix = rest and f".{rest}"
-        for served in msgspec.json.decode(body, type=_ResourceList).resources:
-            self._places[served.name + suffix] = (prefix, served.namespaced)
+        for name, namespaced in read_scopes(body).items():
+            self._places[name + suffix] = (prefix, namespaced)
         if resource not in self._places:
             raise NotFound.resource()
         return self._places[resource]

@@ -62,6 +62,15 @@ class _Groups(msgspec.Struct):
     items: tuple[_Group, ...] = ()
 
 
+class _Listed(msgspec.Struct):
+    name: str
+    namespaced: bool
+
+
+class _ResourceList(msgspec.Struct):
+    resources: tuple[_Listed, ...]
+
+
 def read_served(document: bytes) -> list[Served]:
     """Return what one document of aggregated discovery lists, preferred versions first.
 
@@ -81,3 +90,13 @@ def read_served(document: bytes) -> list[Served]:
         for part in group.versions
         for each in part.resources
     ]
+
+
+def read_scopes(document: bytes) -> dict[str, bool]:
+    """Return of each resource that a version's document lists whether it is in namespaces.
+
+    Raises:
+        ValueError: It is no such document.
+    """
+    listed = msgspec.json.decode(document, type=_ResourceList).resources
+    return {each.name: each.namespaced for each in listed}

@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from windtunnel.client.connection import Connection
+from windtunnel.client.proven import ProvenConnection
 from windtunnel.errors import ClusterError
 
 
@@ -59,10 +60,8 @@ class Transport:
     def dial(self, timeout_seconds: float) -> http.client.HTTPConnection:
         """Return a connection of its own; the first request opens it."""
         if self._tls is None:
-            return http.client.HTTPConnection(self._host, self._port or 80, timeout=timeout_seconds)
-        return _ProvenConnection(
-            self._host, self._port or 443, timeout_seconds, self._tls, self._name
-        )
+            return http.client.HTTPConnection(self._host, self._port, timeout=timeout_seconds)
+        return ProvenConnection(self._host, self._port, timeout_seconds, self._tls, self._name)
 
     def close(self) -> None:
         """Close the connection; the next request opens another."""
@@ -78,21 +77,6 @@ class Transport:
         if self._wire is None:
             self._wire = self.dial(self._timeout)
         return self._wire
-
-
-class _ProvenConnection(http.client.HTTPSConnection):
-    """TLS to a server that must prove to be ``name``, whatever address it is reached at."""
-
-    def __init__(
-        self, host: str, port: int, timeout_seconds: float, context: ssl.SSLContext, name: str
-    ) -> None:
-        super().__init__(host, port, timeout=timeout_seconds, context=context)
-        self._trust, self._name = context, name
-
-    def connect(self) -> None:
-        """Connect, and see who is there."""
-        http.client.HTTPConnection.connect(self)
-        self.sock = self._trust.wrap_socket(self.sock, server_hostname=self._name)
 
 
 def _tls_context(connection: Connection) -> ssl.SSLContext | None:

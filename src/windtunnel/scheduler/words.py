@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from windtunnel.client.events import LONGEST_WORDS
 from windtunnel.fleet import PodView
 
-_NOTE_BYTES: Final = 1024
 _CUT: Final = " ..."
 
 UNSCHEDULABLE: Final = "Unschedulable"
@@ -55,8 +55,8 @@ def disruption(by: PodView) -> tuple[str, str]:
 
 
 def cut(text: str) -> str:
-    """Return at most 1024 bytes of ``text``; a cut shows."""
+    """Return no more bytes of ``text`` than an event takes; a cut shows."""
     body = text.encode()
-    if len(body) <= _NOTE_BYTES:
+    if len(body) <= LONGEST_WORDS:
         return text
-    return body[: _NOTE_BYTES - len(_CUT)].decode(errors="ignore") + _CUT
+    return body[: LONGEST_WORDS - len(_CUT)].decode(errors="ignore") + _CUT

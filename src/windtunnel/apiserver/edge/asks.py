@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import http.client
-import socket
 import ssl
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +15,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from windtunnel.apiserver.edge.dialing import in_words
+from windtunnel.client.proven import ProvenConnection
 from windtunnel.machinery.admission import Ask, Reply
 
 _THREADS: Final = 8
@@ -81,30 +81,4 @@ def _connect(ask: Ask, host: str, port: int | None) -> http.client.HTTPConnectio
     if ask.url.startswith("http://"):
         return http.client.HTTPConnection(host, port, timeout=ask.timeout_seconds)
     trust = ssl.create_default_context(cadata=ask.ca.decode() if ask.ca else None)
-    return _NamedHTTPSConnection(
-        host, port, timeout=ask.timeout_seconds, context=trust, server_name=ask.server_name or host
-    )
-
-
-class _NamedHTTPSConnection(http.client.HTTPSConnection):
-    """TLS whose certificate must bear ``server_name``, wherever the connection goes.
-
-    A webhook of a Service is called at an address but proves to be ``name.namespace.svc``.
-    """
-
-    def __init__(
-        self,
-        host: str,
-        port: int | None,
-        *,
-        timeout: float,
-        context: ssl.SSLContext,
-        server_name: str,
-    ) -> None:
-        super().__init__(host, port, timeout=timeout)
-        self._trust, self._server_name = context, server_name
-
-    def connect(self) -> None:
-        """Connect and prove the server's name."""
-        plain = socket.create_connection((self.host, self.port), self.timeout)
-        self.sock = self._trust.wrap_socket(plain, server_hostname=self._server_name)
+    return ProvenConnection(host, port, ask.timeout_seconds, trust, ask.server_name or host)

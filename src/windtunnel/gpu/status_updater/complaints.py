@@ -6,12 +6,7 @@ becomes an Event.
 
 from __future__ import annotations
 
-from typing import Final
-
-from windtunnel.client.events import Recorder, Subject
-
-LONGEST_WORDS: Final = 1024
-"""Source: the API's limit for the message of an Event."""
+from windtunnel.client.events import LONGEST_WORDS, Recorder, Subject
 
 
 class NodeVisit:

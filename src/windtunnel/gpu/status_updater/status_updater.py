@@ -13,7 +13,7 @@ from typing import Final
 
 from windtunnel.client import Change, Client
 from windtunnel.client.cache import Cache
-from windtunnel.client.events import Recorder, Subject
+from windtunnel.client.events import LONGEST_WORDS, Recorder, Subject
 from windtunnel.devices import (
     NODE_NAME_LABEL,
     NODE_TOPOLOGY_LABEL,
@@ -29,7 +29,7 @@ from windtunnel.gpu.status_updater.accounting import Account, account
 from windtunnel.gpu.status_updater.claimant import RESERVED_GPU
 from windtunnel.gpu.status_updater.claimants import Claimants
 from windtunnel.gpu.status_updater.claims import Claims
-from windtunnel.gpu.status_updater.complaints import LONGEST_WORDS, Complaints, NodeVisit
+from windtunnel.gpu.status_updater.complaints import Complaints, NodeVisit
 from windtunnel.gpu.status_updater.mapped_slices import MAPPING, mapped_slices
 from windtunnel.gpu.status_updater.members import MemberNode
 from windtunnel.gpu.status_updater.mock_backend import MockBackend
