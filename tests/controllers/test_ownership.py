@@ -6,8 +6,15 @@ import pytest
 from windtunnel.client import Client
 from windtunnel.client.cache import Cache
 from windtunnel.controllers.expectations import Expectations
-from windtunnel.controllers.ownership import PodOwners, claim
-from windtunnel.controllers.views import Metadata, OwnerReference, PodView
+from windtunnel.controllers.ownership import PodOwners, PodOwnership, claim
+from windtunnel.controllers.views import (
+    Metadata,
+    OwnerReference,
+    PodView,
+    ReplicaSetSpec,
+    ReplicaSetView,
+    Selector,
+)
 from windtunnel.kernel import VirtualClock
 from windtunnel.machinery.errors import NotFound
 from windtunnel.machinery.tree import Key, Tree
@@ -89,6 +96,18 @@ def test_what_has_vanished_meanwhile_is_not_ours() -> None:
     assert not claimed(Patches(gone=True), metadata(True))
 
 
+class Owners:
+    """Two ReplicaSets in one namespace, of which one selects everything."""
+
+    def by(self, index: str, value: str) -> list[tuple[Key, ReplicaSetView]]:
+        assert (index, value) == ("namespace", "ns")
+        picky = Selector(match_labels={"app": "web"})
+        return [
+            (Key("ns", name), ReplicaSetView(Metadata(), ReplicaSetSpec(selector=selector)))
+            for name, selector in (("adopter", Selector()), ("picky", picky))
+        ]
+
+
 class Pods:
     """Lets a test say what changed."""
 
@@ -101,11 +120,13 @@ class Pods:
 
 def test_pods_are_followed_to_the_owners_they_have_had() -> None:
     pods, visits = Pods(), list[str]()
-    owners = PodOwners(cast("Cache[PodView]", pods))
-    owners.follow(
-        "ReplicaSet", "apps", Expectations(VirtualClock()),
-        lambda key, pod: [Key("ns", "adopter")], lambda key: visits.append(key.name),
-    )  # fmt: skip
+    cache = cast("Cache[PodView]", pods)
+    ownership = PodOwnership(
+        cast("Client", Patches()), cache, cast("Cache[Any]", Owners()), "apps/v1", "ReplicaSet"
+    )
+    PodOwners(cache).follow(
+        ownership, Expectations(VirtualClock()), lambda key: visits.append(key.name)
+    )
 
     def pod(owner: str, kind: str = "ReplicaSet") -> PodView:
         reference = OwnerReference("apps/v1", kind, owner, owner, controller=True)

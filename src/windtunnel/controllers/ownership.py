@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from windtunnel.client import Client
 from windtunnel.client.cache import Cache
@@ -81,33 +82,6 @@ def claim(
     return ours
 
 
-def claim_pods(
-    client: Client,
-    pods: Cache[PodView],
-    namespace: str,
-    metadata: Metadata,
-    owner: Tree,
-    matches: Callable[[Mapping[str, str]], bool],
-    adoptable: Callable[[str], bool] = lambda name: True,
-) -> list[PodView]:
-    """Return the pods of an owner, having adopted and released what had to be.
-
-    Args:
-        client: Writes the references.
-        pods: All pods, indexed by "owner" and "orphans".
-        namespace: The owner's.
-        metadata: The owner's metadata.
-        owner: The reference that makes a pod the owner's.
-        matches: Whether the owner's selector selects these labels.
-        adoptable: Whether a pod of this name may be adopted.
-    """
-    found = dict(pods.by("owner", metadata.uid))
-    found.update(each for each in pods.by("orphans", namespace) if adoptable(each[0].name))
-    candidates = ((key, pod.metadata) for key, pod in found.items())
-    ours = claim(client, "pods", candidates, owner, metadata.deleting, matches)
-    return [found[key] for key in ours]
-
-
 def _adopt(client: Client, resource: str, key: Key, metadata: Metadata, owner: Tree) -> bool:
     references = [*map(reference_tree, metadata.owner_references), owner]
     patch = {"metadata": {"uid": metadata.uid, "ownerReferences": references}}
@@ -142,12 +116,72 @@ def reference_tree(reference: OwnerReference) -> Tree:
     return tree
 
 
+class PodOwnership:
+    """How the owners of one kind come to their pods.
+
+    Args:
+        client: Writes the references.
+        pods: All pods, indexed by "owner" and "orphans".
+        owners: All owners of the kind, indexed by "namespace"; each has a selector in its spec.
+        api_version: The version in which references name the kind.
+        kind: The kind.
+    """
+
+    def __init__(
+        self,
+        client: Client,
+        pods: Cache[PodView],
+        owners: Cache[Any],
+        api_version: str,
+        kind: str,
+    ) -> None:
+        self._client, self._pods, self._owners = client, pods, owners
+        self._api_version, self.kind = api_version, kind
+
+    @property
+    def group(self) -> str:
+        """The API group of the kind."""
+        return self._api_version.rpartition("/")[0]
+
+    def reference(self, owner: Metadata) -> Tree:
+        """Return the reference that makes an object the owner's."""
+        return owner_reference(self._api_version, self.kind, owner)
+
+    def claim(
+        self,
+        owner: Metadata,
+        selector: Selector,
+        adoptable: Callable[[str], bool] = lambda name: True,
+    ) -> list[PodView]:
+        """Return the pods of an owner, having adopted and released what had to be.
+
+        Args:
+            owner: The owner's metadata.
+            selector: The owner's selector.
+            adoptable: Whether a pod of this name may be adopted.
+        """
+        found = dict(self._pods.by("owner", owner.uid))
+        orphans = self._pods.by("orphans", owner.namespace)
+        found.update(each for each in orphans if adoptable(each[0].name))
+        candidates = ((key, pod.metadata) for key, pod in found.items())
+        matches = selector_of(selector).matches
+        reference = self.reference(owner)
+        ours = claim(self._client, "pods", candidates, reference, owner.deleting, matches)
+        return [found[key] for key in ours]
+
+    def adopters(self, key: Key, pod: PodView) -> Iterable[Key]:
+        """Yield the owners that could adopt a pod without controller."""
+        for name, owner in self._owners.by("namespace", key.namespace):
+            if selector_of(owner.spec.selector).matches(pod.metadata.labels):
+                yield name
+
+
 @dataclass(frozen=True, slots=True)
 class _Follower:
     """Who wants to know of the pods of one kind of owner."""
 
+    ownership: PodOwnership
     expectations: Expectations
-    adopters: Callable[[Key, PodView], Iterable[Key]]
     visit: Callable[[Key], None]
 
 
@@ -163,23 +197,20 @@ class PodOwners:
 
     def follow(
         self,
-        kind: str,
-        group: str,
+        ownership: PodOwnership,
         expectations: Expectations,
-        adopters: Callable[[Key, PodView], Iterable[Key]],
         visit: Callable[[Key], None],
     ) -> None:
         """Visit the owners of one kind from now on, all that have pods to begin with.
 
         Args:
-            kind: The owner's kind.
-            group: The owner's API group.
+            ownership: Of which kind, and who of it could adopt a pod.
             expectations: Told of pods that came and went.
-            adopters: Names the owners that could adopt a pod without controller.
             visit: Queues an owner.
         """
         first = not self._followers
-        self._followers[kind, group] = _Follower(expectations, adopters, visit)
+        kind = ownership.kind, ownership.group
+        self._followers[kind] = _Follower(ownership, expectations, visit)
         if first:
             self._pods.on_change(self._changed)
             return
@@ -202,7 +233,7 @@ class PodOwners:
                 follower.visit(name)
         elif after is not None:
             for follower in self._followers.values():
-                for adopter in follower.adopters(key, after):
+                for adopter in follower.ownership.adopters(key, after):
                     follower.visit(adopter)
 
     def _leave(self, key: Key, left: OwnerReference, pod: PodView, *, visit: bool) -> None:

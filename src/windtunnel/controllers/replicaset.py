@@ -7,7 +7,7 @@ found, before this visit makes or deletes any; those come back as changes and br
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,11 +17,7 @@ from windtunnel.client import Client
 from windtunnel.client.events import Recorder, Subject
 from windtunnel.controllers.controller import unless_zero, write_status
 from windtunnel.controllers.expectations import Expectations
-from windtunnel.controllers.ownership import (
-    claim_pods,
-    owner_reference,
-    selector_of,
-)
+from windtunnel.controllers.ownership import PodOwnership
 from windtunnel.controllers.pods import (
     AT_ONCE,
     PodControl,
@@ -99,6 +95,9 @@ class ReplicaSets:
     def __init__(self, client: Client, clock: Clock, sources: Sources, recorder: Recorder) -> None:
         self._client, self._clock, self._sources = client, clock, sources
         self._expectations = Expectations(clock)
+        self._ownership = PodOwnership(
+            client, sources.pods, sources.replica_sets, "apps/v1", "ReplicaSet"
+        )
         self._control = PodControl(client, recorder, self._expectations)
 
     def attach(self, queue: WorkQueue[Key]) -> None:
@@ -112,13 +111,7 @@ class ReplicaSets:
             queue.add(key)
 
         self._sources.replica_sets.on_change(set_changed)
-        self._sources.pod_owners.follow(
-            "ReplicaSet",
-            "apps",
-            self._expectations,
-            self._adopters,
-            queue.add,
-        )
+        self._sources.pod_owners.follow(self._ownership, self._expectations, queue.add)
 
     def reconcile(self, key: Key) -> Result:
         """Bring one set in line."""
@@ -126,7 +119,7 @@ class ReplicaSets:
         if replica_set is None:
             return DONE
         now = self._clock.now()
-        pods = self._claim(key, replica_set)
+        pods = self._ownership.claim(replica_set.metadata, replica_set.spec.selector)
         active = [pod for pod in pods if pod.active]
         terminating = sum(pod.metadata.deleting and not pod.finished for pod in pods)
         plan, refusal = Plan(), None
@@ -147,7 +140,7 @@ class ReplicaSets:
         return Result(next_available(active, min_ready, now)) if min_ready else DONE
 
     def _act(self, key: Key, replica_set: ReplicaSetView, plan: Plan) -> Exception | None:
-        subject = subject_of(replica_set)
+        subject = _subject(replica_set)
         if plan.delete:
             failures = [
                 failure
@@ -155,7 +148,7 @@ class ReplicaSets:
                 if (failure := self._control.delete(pod, subject, key)) is not None
             ]
             return failures[0] if failures else None
-        owner = owner_reference("apps/v1", "ReplicaSet", replica_set.metadata)
+        owner = self._ownership.reference(replica_set.metadata)
 
         def make(_: int) -> Exception | None:
             pod = pod_from(
@@ -168,16 +161,6 @@ class ReplicaSets:
 
         _, failure = slow_start(plan.create, make)
         return failure
-
-    def _claim(self, key: Key, replica_set: ReplicaSetView) -> list[PodView]:
-        return claim_pods(
-            self._client,
-            self._sources.pods,
-            key.namespace,
-            replica_set.metadata,
-            owner_reference("apps/v1", "ReplicaSet", replica_set.metadata),
-            selector_of(replica_set.spec.selector).matches,
-        )
 
     def _crowd(self, replica_set: ReplicaSetView) -> Counter[str]:
         """Count the family's active pods per node: those of all sets with the same controller."""
@@ -192,13 +175,8 @@ class ReplicaSets:
             if pod.active
         )
 
-    def _adopters(self, key: Key, pod: PodView) -> Iterable[Key]:
-        for set_key, replica_set in self._sources.replica_sets.by("namespace", key.namespace):
-            if selector_of(replica_set.spec.selector).matches(pod.metadata.labels):
-                yield set_key
 
-
-def subject_of(replica_set: ReplicaSetView) -> Subject:
+def _subject(replica_set: ReplicaSetView) -> Subject:
     """Return the set as events name it."""
     metadata = replica_set.metadata
     return Subject("ReplicaSet", metadata.name, metadata.namespace, metadata.uid, "apps/v1")

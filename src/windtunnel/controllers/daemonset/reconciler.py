@@ -29,11 +29,7 @@ from windtunnel.controllers.daemonset.plan import (
 from windtunnel.controllers.daemonset.views import DaemonSetStatus, DaemonSetView
 from windtunnel.controllers.expectations import Expectations
 from windtunnel.controllers.node.views import NodeView
-from windtunnel.controllers.ownership import (
-    claim_pods,
-    owner_reference,
-    selector_of,
-)
+from windtunnel.controllers.ownership import PodOwnership
 from windtunnel.controllers.pods import (
     AT_ONCE,
     PodControl,
@@ -72,6 +68,9 @@ class DaemonSets:
         self._client, self._clock, self._sources = client, clock, sources
         self._recorder = recorder
         self._expectations = Expectations(clock)
+        self._ownership = PodOwnership(
+            client, sources.pods, sources.daemon_sets, "apps/v1", "DaemonSet"
+        )
         self._control = PodControl(client, recorder, self._expectations)
         self._revisions = Revisions(client, sources.revisions, "DaemonSet", REVISION_HASH)
         self._pauses: dict[Key, dict[tuple[int, str], _Pause]] = {}
@@ -108,9 +107,7 @@ class DaemonSets:
 
         self._sources.daemon_sets.on_change(set_changed)
         self._sources.nodes.on_change(node_changed)
-        self._sources.pod_owners.follow(
-            "DaemonSet", "apps", self._expectations, self._adopters, visit
-        )
+        self._sources.pod_owners.follow(self._ownership, self._expectations, visit)
 
     def reconcile(self, key: Key) -> Result:
         """Bring one DaemonSet in line."""
@@ -129,7 +126,7 @@ class DaemonSets:
         needs = self._needs_of(key, view)
         nodes = sorted(self._sources.nodes.entries())
         fits = {node_key.name: needs.judge(node) for node_key, node in nodes}
-        pods = self._claim(key, view)
+        pods = self._ownership.claim(view.metadata, view.spec.selector)
         failure, more = None, False
         wait = self._pause_left(key, daemon, pods)
         if self._expectations.met(key):
@@ -173,30 +170,17 @@ class DaemonSets:
         return None, len(plan.create) > AT_ONCE or len(plan.delete) > AT_ONCE
 
     def _write(self, key: Key, daemon: Daemon, plan: Plan) -> Exception | None:
-        subject = _subject(daemon.view)
+        subject, owner = _subject(daemon.view), self._ownership.reference(daemon.view.metadata)
         _, failure = slow_start(
             min(len(plan.create), AT_ONCE),
-            lambda number: self._control.create(_pod(daemon, plan.create[number]), subject, key),
+            lambda number: self._control.create(
+                _pod(daemon, plan.create[number], owner), subject, key
+            ),
         )
         for pod in plan.delete[:AT_ONCE]:
             refusal = self._control.delete(pod, subject, key)
             failure = failure or refusal
         return failure
-
-    def _claim(self, key: Key, view: DaemonSetView) -> list[PodView]:
-        return claim_pods(
-            self._client,
-            self._sources.pods,
-            key.namespace,
-            view.metadata,
-            owner_reference("apps/v1", "DaemonSet", view.metadata),
-            selector_of(view.spec.selector).matches,
-        )
-
-    def _adopters(self, key: Key, pod: PodView) -> Iterable[Key]:
-        for name, view in self._sources.daemon_sets.by("namespace", key.namespace):
-            if selector_of(view.spec.selector).matches(pod.metadata.labels):
-                yield name
 
     def _trim(self, view: DaemonSetView, history: History, pods: Sequence[PodView]) -> None:
         hashes = {pod.metadata.labels.get(REVISION_HASH, "") for pod in pods}
@@ -241,7 +225,7 @@ class DaemonSets:
             self._recorder.normal(_subject(view), "SucceededDaemonPod", text)
 
 
-def _pod(daemon: Daemon, node: str) -> Tree:
+def _pod(daemon: Daemon, node: str, owner: Tree) -> Tree:
     """Return the pod for one node."""
     template = template_of(daemon.view.spec.template)
     metadata = template.setdefault("metadata", {})
@@ -252,9 +236,8 @@ def _pod(daemon: Daemon, node: str) -> Tree:
     spec = template.setdefault("spec", {})
     spec["tolerations"] = tolerations_of(spec)
     pin(spec, node)
-    owner = daemon.view.metadata
-    reference = owner_reference("apps/v1", "DaemonSet", owner)
-    return pod_from(template, owner.namespace, f"{owner.name}-", reference)
+    view = daemon.view.metadata
+    return pod_from(template, view.namespace, f"{view.name}-", owner)
 
 
 def _by_node(pods: Iterable[PodView]) -> dict[str, list[PodView]]:

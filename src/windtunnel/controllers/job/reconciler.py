@@ -6,7 +6,6 @@ later, together with what else has changed until then. Source: job-controller of
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 import msgspec
@@ -22,7 +21,7 @@ from windtunnel.controllers.job.indexes import INDEX
 from windtunnel.controllers.job.plan import Plan, decide
 from windtunnel.controllers.job.tally import FAILURE_COUNT, FINALIZER, IGNORED_COUNT
 from windtunnel.controllers.job.views import JobStatus, JobView, Uncounted
-from windtunnel.controllers.ownership import claim_pods, owner_reference, selector_of
+from windtunnel.controllers.ownership import PodOwnership
 from windtunnel.controllers.pods import (
     PodControl,
     namespace_is_going,
@@ -50,6 +49,7 @@ class Jobs:
         self._client, self._clock, self._sources = client, clock, sources
         self._recorder = recorder
         self._expectations = Expectations(clock)
+        self._ownership = PodOwnership(client, sources.pods, sources.jobs, "batch/v1", "Job")
         self._control = PodControl(client, recorder, self._expectations)
         self._backoffs: dict[Key, Backoff] = {}
         self._released: set[str] = set()
@@ -72,10 +72,8 @@ class Jobs:
         self._sources.jobs.on_change(job_changed)
         self._sources.pods.on_change(pod_changed)
         self._sources.pod_owners.follow(
-            "Job",
-            "batch",
+            self._ownership,
             self._expectations,
-            self._adopters,
             lambda key: queue.add_after(key, _BATCH_SECONDS),
         )
 
@@ -87,7 +85,7 @@ class Jobs:
         if is_finished(job.status.conditions):
             self._backoffs.pop(key, None)
             return DONE
-        pods = self._claim(key, job)
+        pods = self._ownership.claim(job.metadata, job.spec.selector)
         plan = decide(
             job,
             pods,
@@ -127,7 +125,7 @@ class Jobs:
     def _make(
         self, key: Key, job: JobView, creation: Creation, subject: Subject
     ) -> Exception | None:
-        owner = owner_reference("batch/v1", "Job", job.metadata)
+        owner = self._ownership.reference(job.metadata)
         pod = job_pod(job, creation, owner)
         return self._control.create(pod, subject, key)
 
@@ -195,21 +193,6 @@ class Jobs:
         seen = self._sources.pods.get(Key(pod.metadata.namespace, pod.metadata.name))
         if seen is not None and FINALIZER in seen.metadata.finalizers:
             self._released.add(pod.metadata.uid)
-
-    def _claim(self, key: Key, job: JobView) -> list[PodView]:
-        return claim_pods(
-            self._client,
-            self._sources.pods,
-            key.namespace,
-            job.metadata,
-            owner_reference("batch/v1", "Job", job.metadata),
-            selector_of(job.spec.selector).matches,
-        )
-
-    def _adopters(self, key: Key, pod: PodView) -> Iterable[Key]:
-        for job_key, job in self._sources.jobs.by("namespace", key.namespace):
-            if selector_of(job.spec.selector).matches(pod.metadata.labels):
-                yield job_key
 
 
 def release(client: Client, pod: PodView) -> None:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from windtunnel.client import Client
 from windtunnel.client.events import Recorder, Subject
 from windtunnel.controllers.controller import unless_zero, write_status
 from windtunnel.controllers.expectations import Expectations
-from windtunnel.controllers.ownership import (
-    claim_pods,
-    owner_reference,
-    reference_tree,
-    selector_of,
-)
+from windtunnel.controllers.ownership import PodOwnership, reference_tree
 from windtunnel.controllers.pods import namespace_is_going, next_available
 from windtunnel.controllers.revisions import History, Revisions, RevisionView
 from windtunnel.controllers.sources import Sources
@@ -54,6 +48,9 @@ class StatefulSets:
         self._client, self._clock, self._sources = client, clock, sources
         self._recorder = recorder
         self._expectations = Expectations(clock)
+        self._ownership = PodOwnership(
+            client, sources.pods, sources.stateful_sets, "apps/v1", "StatefulSet"
+        )
         self._revisions = Revisions(client, sources.revisions, "StatefulSet", HASH)
 
     def attach(self, queue: WorkQueue[Key]) -> None:
@@ -67,13 +64,7 @@ class StatefulSets:
             queue.add(key)
 
         self._sources.stateful_sets.on_change(set_changed)
-        self._sources.pod_owners.follow(
-            "StatefulSet",
-            "apps",
-            self._expectations,
-            self._adopters,
-            queue.add,
-        )
+        self._sources.pod_owners.follow(self._ownership, self._expectations, queue.add)
 
     def reconcile(self, key: Key) -> Result:
         """Bring one StatefulSet in line."""
@@ -84,7 +75,7 @@ class StatefulSets:
             view.metadata, view.spec.selector, view.spec.template, view.status.collision_count or 0
         )
         present = _named(history, view.status.current_revision) or history.present
-        pods = self._claim(key, view)
+        pods = self._claim(view)
         now = self._clock.now()
         standing = Standing(
             view,
@@ -225,23 +216,11 @@ class StatefulSets:
             message = f"{text} failed error: {refusal}"
             self._recorder.warning(_subject(view), f"Failed{verb}", message)
 
-    def _claim(self, key: Key, view: StatefulSetView) -> list[PodView]:
-        matches = selector_of(view.spec.selector).matches
-        pods = claim_pods(
-            self._client,
-            self._sources.pods,
-            key.namespace,
-            view.metadata,
-            owner_reference("apps/v1", "StatefulSet", view.metadata),
-            matches,
-            lambda name: ordinal_of(view, name) is not None,
+    def _claim(self, view: StatefulSetView) -> list[PodView]:
+        pods = self._ownership.claim(
+            view.metadata, view.spec.selector, lambda name: ordinal_of(view, name) is not None
         )
         return [pod for pod in pods if ordinal_of(view, pod.metadata.name) is not None]
-
-    def _adopters(self, key: Key, pod: PodView) -> Iterable[Key]:
-        for name, view in self._sources.stateful_sets.by("namespace", key.namespace):
-            if selector_of(view.spec.selector).matches(pod.metadata.labels):
-                yield name
 
 
 def _named(history: History, name: str) -> RevisionView | None:
