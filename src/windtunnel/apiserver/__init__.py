@@ -11,8 +11,9 @@ library for keys.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
+
+from windtunnel.machinery.exports import lazily
 
 if TYPE_CHECKING:
     from windtunnel.apiserver.access.static_tokens import read_tokens
@@ -44,29 +45,16 @@ __all__ = [
     "seeded_mint",
 ]
 
-_HOMES: Final = {
-    "DEFAULT_PLUGINS": "apiserver.plugin_names",
-    "OPTIONAL_PLUGINS": "apiserver.plugin_names",
-    "Answer": "apiserver.request",
-    "Ask": "machinery.admission",
-    "Core": "apiserver.core",
-    "Frame": "apiserver.request",
-    "LocalClient": "apiserver.inprocess",
-    "Mint": "apiserver.mint",
-    "Outcome": "apiserver.request",
-    "Reply": "machinery.admission",
-    "Request": "apiserver.request",
-    "Signer": "apiserver.access.tokens",
-    "Stream": "apiserver.request",
-    "User": "machinery.admission",
-    "live_mint": "apiserver.mint",
-    "read_tokens": "apiserver.access.static_tokens",
-    "seeded_mint": "apiserver.mint",
-}
-
-
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"windtunnel.{home}"), name)
+__getattr__ = lazily(
+    __name__,
+    {
+        "apiserver.access.static_tokens": ("read_tokens",),
+        "apiserver.access.tokens": ("Signer",),
+        "apiserver.core": ("Core",),
+        "apiserver.inprocess": ("LocalClient",),
+        "apiserver.mint": ("Mint", "live_mint", "seeded_mint"),
+        "apiserver.plugin_names": ("DEFAULT_PLUGINS", "OPTIONAL_PLUGINS"),
+        "apiserver.request": ("Answer", "Frame", "Outcome", "Request", "Stream"),
+        "machinery.admission": ("Ask", "Reply", "User"),
+    },
+)

@@ -10,8 +10,9 @@ about to run it.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
+
+from windtunnel.machinery.exports import lazily
 
 if TYPE_CHECKING:
     from windtunnel.assembly.settings import (
@@ -34,22 +35,17 @@ __all__ = [
     "start",
 ]
 
-_HOMES: Final = {
-    "COMPACT_PATH": "settings",
-    "PARTS": "settings",
-    "Settings": "settings",
-    "WITHOUT_EFFECT": "settings",
-    "choose_plugins": "settings",
-    "parse_flag": "settings",
-    "start": "start",
-}
-
-
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(f"windtunnel.assembly.{home}"), name)
-    # The import has bound the module ``start`` to this name.
-    globals()[name] = found
-    return found
+__getattr__ = lazily(
+    __name__,
+    {
+        "assembly.settings": (
+            "COMPACT_PATH",
+            "PARTS",
+            "WITHOUT_EFFECT",
+            "Settings",
+            "choose_plugins",
+            "parse_flag",
+        ),
+        "assembly.start": ("start",),
+    },
+)

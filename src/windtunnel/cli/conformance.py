@@ -6,6 +6,7 @@ only played and written down: its recording has a judge of its own.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,13 @@ if TYPE_CHECKING:
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 detailed = click.option("--report", is_flag=True, help="Show each difference.")
+emitting = partial(
+    click.option,
+    "--emit",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="OUT",
+    help="Write what was seen in the recording's own format.",
+)
 
 
 @click.group()
@@ -41,12 +49,7 @@ def api(file: Path, only: str, report: bool) -> int:
 
 @command.command()
 @click.argument("file", type=FILE)
-@click.option(
-    "--emit",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="OUT",
-    help="Write our results in the recording's own format.",
-)
+@emitting()
 @detailed
 def scheduler(file: Path, emit: Path | None, report: bool) -> int:
     """Replay scenarios through the scheduler's cycle."""
@@ -57,13 +60,7 @@ def scheduler(file: Path, emit: Path | None, report: bool) -> int:
 
 @command.command()
 @click.argument("file", type=FILE)
-@click.option(
-    "--emit",
-    type=click.Path(dir_okay=False, path_type=Path),
-    metavar="OUT",
-    required=True,
-    help="Write what was seen in the recording's own format.",
-)
+@emitting(required=True)
 @click.option("--only", default="", metavar="REGEX", help="Only scenarios whose id or kind has it.")
 @click.option(
     "--at-once", default=4, show_default=True, metavar="N", help="Scenarios played together."

@@ -6,8 +6,9 @@ rules of every kind.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
+
+from windtunnel.machinery.exports import lazily
 
 if TYPE_CHECKING:
     from windtunnel.kinds.served.catalogue import Catalogue
@@ -16,18 +17,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Catalogue", "Context", "Kind", "Rules", "builtin_kinds", "structure_of"]
 
-_HOMES: Final = {
-    "Catalogue": "catalogue",
-    "Context": "kind",
-    "Kind": "kind",
-    "Rules": "kind",
-    "builtin_kinds": "registry",
-    "structure_of": "registry",
-}
-
-
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"windtunnel.kinds.served.{home}"), name)
+__getattr__ = lazily(
+    __name__,
+    {
+        "kinds.served.catalogue": ("Catalogue",),
+        "kinds.served.kind": ("Context", "Kind", "Rules"),
+        "kinds.served.registry": ("builtin_kinds", "structure_of"),
+    },
+)
