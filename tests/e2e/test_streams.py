@@ -13,6 +13,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,7 @@ from windtunnel.nodes.kubelet.streams.api import Credentials, KubeletApi
 from windtunnel.store import Store
 from windtunnel.store.memory import MemoryBackend
 
-pytestmark = [pytest.mark.real, pytest.mark.filterwarnings("default")]
+pytestmark = pytest.mark.real
 
 NODE = "node-0"
 
@@ -346,24 +347,27 @@ def test_the_client_library_runs_programs(joined: Joined, home: Home) -> None:
 
     joined.pod("p")
     config.load_kube_config(str(home.kubeconfig))
-    core = client.CoreV1Api()
-    run_in: Callable[..., Any] = core.connect_get_namespaced_pod_exec
 
-    told = stream(
-        run_in, "p", "default", command=["echo", "hi"],
-        stdin=False, stdout=True, stderr=True, tty=False,
-    )  # fmt: skip
-    talk = stream(
-        run_in, "p", "default", command=["sh", "-c", "read x; echo got $x; exit 4"],
-        stdin=True, stdout=True, stderr=True, tty=False, _preload_content=False,
-    )  # fmt: skip
-    talk.write_stdin("this\n")
-    talk.run_forever(timeout=10)
+    @contextmanager
+    def begun(*command: str, stdin: bool) -> Iterator[Any]:
+        run_in: Callable[..., Any] = client.CoreV1Api(ours).connect_get_namespaced_pod_exec
+        begun = stream(
+            run_in, "p", "default", command=list(command),
+            stdin=stdin, stdout=True, stderr=True, tty=False, _preload_content=False,
+        )  # fmt: skip
+        yield begun
+        # Its own close() leaves the socket open where the server was the first to close.
+        begun.sock.shutdown()
 
-    assert told == "hi\n"
-    assert talk.read_stdout() == "got this\n"
-    assert talk.returncode == 4
-    talk.close()
+    with client.ApiClient() as ours:
+        with begun("echo", "hi", stdin=False) as told:
+            told.run_forever(timeout=10)
+            assert told.read_all() == "hi\n"
+        with begun("sh", "-c", "read x; echo got $x; exit 4", stdin=True) as talk:
+            talk.write_stdin("this\n")
+            talk.run_forever(timeout=10)
+            assert talk.read_stdout() == "got this\n"
+            assert talk.returncode == 4
 
 
 def test_the_node_is_seen_through_its_proxy(joined: Joined, kubectl: Kubectl) -> None:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,6 +29,8 @@ _OURS: Final = frozenset({b"authorization", b"host", b"connection", b"upgrade", 
 _HOP: Final = frozenset({"connection", "keep-alive", "transfer-encoding", "trailer", "upgrade"})
 _IMPERSONATION: Final = b"impersonate-"
 _REFUSAL_BYTES: Final = 50_000
+_FAREWELL_SECONDS: Final = 2.0
+"""How long the other end of a connection has to say that it closes it, too."""
 
 
 class Relays:
@@ -39,15 +41,15 @@ class Relays:
         self._tls = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self._tls.check_hostname = False
         self._tls.verify_mode = ssl.CERT_NONE
-        self._joined: set[asyncio.StreamWriter] = set()
+        self._open: set[asyncio.StreamWriter] = set()
 
     def present(self, certificate: Path, key: Path) -> None:
         """Be known to kubelets by this certificate."""
         self._tls.load_cert_chain(certificate, key)
 
     def end(self) -> None:
-        """End all relays, so that connections can be closed."""
-        for writer in list(self._joined):
+        """End all relays; each has ended when its request has."""
+        for writer in self._open:
             writer.transport.abort()
 
     async def run(
@@ -64,22 +66,31 @@ class Relays:
             raise relay.unreachable(
                 in_words(error, relay.destination.host, relay.destination.port)
             ) from error
-        self._joined.add(far[1])
-        try:
+        async with self._closing(far[1]):
             far[1].write(_head(relay, request, scope["headers"]))
             if relay.upgrade:
                 near = take()
-                self._joined.add(near[1])
-                try:
+                async with self._closing(near[1]):
                     await join(near, far)
-                finally:
-                    self._joined.discard(near[1])
             else:
                 far[1].write(request.body)
                 await self._answer(relay, request, far, receive, send)
+
+    @asynccontextmanager
+    async def _closing(self, writer: asyncio.StreamWriter) -> AsyncIterator[None]:
+        """Close a connection in the end, and wait until it is closed."""
+        self._open.add(writer)
+        try:
+            yield
         finally:
-            self._joined.discard(far[1])
-            far[1].close()
+            writer.close()
+            try:
+                with suppress(OSError):
+                    async with asyncio.timeout(_FAREWELL_SECONDS):
+                        await writer.wait_closed()
+            finally:
+                writer.transport.abort()
+                self._open.discard(writer)
 
     async def _answer(
         self, relay: Relay, request: Request, far: Ends, receive: Any, send: Send
