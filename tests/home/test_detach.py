@@ -102,9 +102,10 @@ if middle == 0:
 os.waitpid(middle, 0)
 pid = int(log.with_name("pid").read_text())
 end_at = time.monotonic() + 20
-while not log.exists() and time.monotonic() < end_at:
-    pass
-print(log.read_text())
+said = ""
+while not said and time.monotonic() < end_at:
+    said = log.read_text() if log.exists() else ""
+print(said)
 """
 
 UNWRITABLE = """

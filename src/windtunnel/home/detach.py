@@ -45,11 +45,12 @@ def detached(serve: Callable[[Ready], object], log: Path, *, bound: bool = False
     except OSError as error:
         raise DataError(f"cannot write {log}: {error.strerror}") from error
     reader, writer = os.pipe()
+    parent = os.getpid()
     child = os.fork()
     if child == 0:
         os.close(reader)
         if bound:
-            end_with_parent(os.getppid())
+            end_with_parent(parent)
         _live(serve, writer, output)
     os.close(writer)
     os.close(output)
