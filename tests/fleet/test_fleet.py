@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
@@ -87,16 +87,47 @@ def test_a_change_of_zone_alone_does_not_move_a_row() -> None:
     assert list(made.names) == ["b1", "a1", "b2"]
 
 
-def test_touched_rows_are_told_and_changed_nodes_mean_everything() -> None:
+def test_touched_rows_are_told_and_which_of_their_nodes_changed() -> None:
     made = fleet(node("a"), node("b"))
     mark = made.mark()
     made.place(pod(), "b")
     assert list(made.touched_since(mark) or ()) == [1]
 
     made.apply("nodes", change("MODIFIED", node_tree("a")))
-    assert made.touched_since(mark) is not None, "a heartbeat is no news"
+    assert list(made.touched_since(mark) or ()) == [1], "a heartbeat is no news"
 
     made.apply("nodes", change("MODIFIED", node_tree("a", unschedulable=True)))
+    assert list(made.touched_since(mark) or ()) == [1, 0]
+    assert list(made.rewritten_since(mark)) == [0]
+
+
+IMAGE = [{"names": ["i"], "sizeBytes": 7}]
+ABOUT_ALL: dict[str, Callable[[Fleet], None]] = {
+    "a node that comes": lambda made: made.put_node(node("c")),
+    "a node that goes": lambda made: made.remove_node("b"),
+    "images, which are counted over all nodes": lambda made: made.put_node(node("a", images=IMAGE)),
+}
+
+
+@pytest.mark.parametrize("change_one", ABOUT_ALL.values(), ids=ABOUT_ALL)
+def test_what_concerns_more_than_one_row_means_everything(
+    change_one: Callable[[Fleet], None],
+) -> None:
+    made = fleet(node("a"), node("b"))
+    mark = made.mark()
+
+    change_one(made)
+
+    assert made.touched_since(mark) is None
+
+
+def test_a_node_that_changes_in_a_trial_means_everything() -> None:
+    made = fleet(node("a"), node("b"))
+    mark = made.mark()
+    with made.what_if():
+        made.put_node(node("a", unschedulable=True))
+        assert made.touched_since(mark) is None
+
     assert made.touched_since(mark) is None
 
 

@@ -58,3 +58,23 @@ def test_a_single_term_is_answered_the_same_way(tree: dict[str, object]) -> None
     together = NodeLabels(NAMES, LABELS).matching(term).tolist()
 
     assert together == [term.matches(*row) for row in zip(NAMES, LABELS, strict=True)]
+
+
+ROWS = st.tuples(st.integers(0, 2), st.sampled_from(LABELS))
+
+
+@given(st.lists(ROWS, max_size=4), st.lists(TREES, min_size=1, max_size=3))
+def test_labels_learned_later_answer_as_if_they_had_always_been(
+    learned: list[tuple[int, dict[str, str]]], trees: list[dict[str, object]]
+) -> None:
+    choice = NodeChoice(terms=node_terms({"nodeSelectorTerms": trees}))
+    labels = list(LABELS)
+    made = NodeLabels(NAMES, LABELS)
+    for row, one in learned:
+        made.chosen(choice)
+        made.relabel(row, one)
+        labels[row] = one
+
+    fresh = NodeLabels(NAMES, labels)
+    assert made.chosen(choice).tolist() == fresh.chosen(choice).tolist()
+    assert made.column("zone").present.tolist() == fresh.column("zone").present.tolist()

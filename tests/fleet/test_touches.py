@@ -16,6 +16,20 @@ def test_rows_are_told_since_a_mark() -> None:
     assert list(made.since(mark) or ()) == [1, 2]
 
 
+def test_rows_whose_nodes_changed_are_told_apart() -> None:
+    made = Touches()
+    made.rewrite(3)
+    mark = made.now()
+    made.add(1)
+    assert made.now().nodes == mark.nodes
+
+    made.rewrite(2)
+
+    assert list(made.since(mark) or ()) == [1, 2]
+    assert list(made.rewritten_since(mark)) == [2]
+    assert made.now().nodes != mark.nodes
+
+
 def test_an_epoch_ends_when_rows_change_or_too_many_are_noted() -> None:
     made = Touches()
     mark = made.now()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,13 +15,21 @@ from windtunnel.machinery.tree import Key
 from windtunnel.placement import Code, Filter, Judgement, RowScore
 from windtunnel.placement.judgement import Refusal
 from windtunnel.placement.rules.balanced_allocation import BalancedAllocation
+from windtunnel.placement.rules.image_locality import ImageLocality
 from windtunnel.placement.rules.inter_pod_affinity import InterPodAffinity
+from windtunnel.placement.rules.node_affinity import NodeAffinity
 from windtunnel.placement.rules.node_ports import NodePorts
 from windtunnel.placement.rules.node_unschedulable import NodeUnschedulable
 from windtunnel.placement.rules.resource_fit import ResourceFit
+from windtunnel.placement.rules.taint_toleration import TaintToleration
 
-FILTERS: tuple[Filter, ...] = (NodeUnschedulable(), NodePorts(), ResourceFit(), InterPodAffinity())
-SCORES: tuple[tuple[RowScore, int], ...] = ((ResourceFit(), 2), (BalancedAllocation(), 1))
+FILTERS: tuple[Filter, ...] = (
+    NodeUnschedulable(), TaintToleration(), NodeAffinity(), NodePorts(), ResourceFit(),
+    InterPodAffinity(),
+)  # fmt: skip
+SCORES: tuple[tuple[RowScore, int], ...] = (
+    (ResourceFit(), 2), (BalancedAllocation(), 1), (ImageLocality(), 1),
+)  # fmt: skip
 PORTS = [{"name": "main", "ports": [{"hostPort": 80}], "resources": {"requests": gpus(1)}}]
 AWAY = {
     "podAntiAffinity": {
@@ -33,6 +43,7 @@ SHAPES = (
     pod("p1", requests=gpus(3) | {"cpu": "7"}),
     pod("p2", containers=PORTS),
     pod("p3", affinity=AWAY, requests=gpus(1)),
+    pod("p4", nodeSelector={"zone": "x"}),
 )
 
 
@@ -45,17 +56,34 @@ def answers(judgement: Judgement) -> tuple[list[int], list[int]]:
     return judgement.feasible.tolist(), judgement.totals.tolist()
 
 
-steps = st.lists(st.tuples(st.sampled_from(SHAPES), st.integers(0, 3), st.booleans()), max_size=25)
+CHANGES: tuple[dict[str, Any], ...] = (
+    {},
+    {"unschedulable": True},
+    {"taints": [{"key": "t", "effect": "NoSchedule"}]},
+    {"labels": {"zone": "x"}},
+    {"allocatable": gpus(2)},
+    {"images": [{"names": ["i"], "sizeBytes": 2**30}]},
+)
+"""What a node may become."""
+steps = st.lists(
+    st.tuples(
+        st.sampled_from(SHAPES), st.integers(0, 3), st.booleans(), st.none() | st.integers(0, 5)
+    ),
+    max_size=25,
+)
 
 
 @given(steps)
-def test_following_pod_by_pod_is_the_same_as_asking_anew(
-    played: list[tuple[PodView, int, bool]],
+def test_following_change_by_change_is_the_same_as_asking_anew(
+    played: list[tuple[PodView, int, bool, int | None]],
 ) -> None:
     made = fleet(*(node(name) for name in "abc"), node("d", unschedulable=True))
     kept = [judged(made, one) for one in SHAPES]
-    for number, (one, row, look) in enumerate(played):
+    for number, (one, row, look, becomes) in enumerate(played):
         made.place(pod_like(one, number), made.names[row])
+        if becomes is not None:
+            made.put_node(node(made.names[3 - row], **CHANGES[becomes]))
+            made.recount_images()
         if number % 5 == 4:
             made.remove(Key("default", f"q{number - 2}"))
         if look:

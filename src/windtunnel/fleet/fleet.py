@@ -253,19 +253,32 @@ class Fleet:
 
     def put_node(self, facts: NodeFacts) -> None:
         """Add a node, or learn what it is now."""
-        if self.facts.get(facts.name) == facts:
+        before = self.facts.get(facts.name)
+        if before == facts:
             if self._trials.steps is None:
                 self.images.touch(facts.name)
             return
         self._keep_nodes()
         came = self._roster.put(facts)
+        self._disordered = self._disordered or came
+        if self._disordered:
+            self._rewritten.add(facts.name)
+        else:
+            self._columns.set_nodes({self._row_of[facts.name]: facts})
+            if before is not None and self._follow_row(before, facts):
+                return
         self._touches.everything()
         self._labels = None
-        self._disordered = self._disordered or came
-        if not self._disordered:
-            self._columns.set_nodes({self._row_of[facts.name]: facts})
-        else:
-            self._rewritten.add(facts.name)
+
+    def _follow_row(self, before: NodeFacts, facts: NodeFacts) -> bool:
+        """Let others follow a change that concerns one row alone; says whether it does."""
+        if self._trials.steps is not None or before.images != facts.images:
+            return False
+        row = self._row_of[facts.name]
+        if self._labels is not None and before.labels != facts.labels:
+            self._labels.relabel(row, facts.labels)
+        self._touches.rewrite(row)
+        return True
 
     def remove_node(self, name: str) -> None:
         """Forget a node; its pods are kept for the day it comes back."""
@@ -375,10 +388,14 @@ class Fleet:
         return self._touches.now()
 
     def touched_since(self, mark: Mark) -> Sequence[int] | None:
-        """Return the rows whose pods changed since ``mark``; None: look at everything again."""
+        """Return the rows that changed since ``mark``; None: look at everything again."""
         if self._disordered:
             self._arrange()
         return self._touches.since(mark)
+
+    def rewritten_since(self, mark: Mark) -> Sequence[int]:
+        """Return those of the touched rows whose nodes themselves changed."""
+        return self._touches.rewritten_since(mark)
 
     def check(self) -> None:
         """Compare every number with what the pods and nodes say.

@@ -47,6 +47,15 @@ class NodeLabels:
         self._columns: dict[str, LabelColumn] = {}
         self._answers: dict[object, Bools] = {}
 
+    def relabel(self, row: int, labels: Mapping[str, str]) -> None:
+        """Learn a node's labels; what was found of labels that stay as they are still holds."""
+        before, self._labels[row] = self._labels[row], labels
+        changed = [key for key in self._columns if before.get(key) != labels.get(key)]
+        for key in changed:
+            del self._columns[key]
+        if changed:
+            self._answers.clear()
+
     def column(self, key: str) -> LabelColumn:
         """Return the column of a label."""
         found = self._columns.get(key)

@@ -78,12 +78,18 @@ class Judgement:
 
     def refresh(self) -> None:
         """Follow what happened in the fleet since the last look."""
-        touched = self._fleet.touched_since(self._mark) if self._mark is not None else None
-        if touched is None:
+        mark = self._mark
+        touched = self._fleet.touched_since(mark) if mark is not None else None
+        if mark is None or touched is None:
             self._judge_all()
-        elif not touched:
+            self._mark = self._fleet.mark()
             return
-        elif self._restless:
+        if not touched:
+            return
+        rewritten = self._fleet.rewritten_since(mark)
+        if rewritten:
+            self._judge_facts(distinct(np.array(rewritten, np.int64)))
+        if self._restless:
             self._judge_resources(distinct(np.array(touched, np.int64)))
             self._judge_others()
         elif len(touched) <= _FEW:
@@ -154,6 +160,11 @@ class Judgement:
         self._fits = self._filtered(Scope.RESOURCES, view)
         self.totals = self._facts_total + self._rated(Scope.RESOURCES, view)
         self._judge_others()
+
+    def _judge_facts(self, rows: Ints) -> None:
+        view = self._fleet.view(rows)
+        self._facts[rows] = self._filtered(Scope.FACTS, view)
+        self._facts_total[rows] = self._rated(Scope.FACTS, view)
 
     def _judge_resources(self, rows: Ints) -> None:
         view = self._fleet.view(rows)

@@ -28,7 +28,8 @@ _ROWS_KEPT: Final = 4_000_000
 class _Case(NamedTuple):
     """What is known about one shape of pod: the gate it passed, and its judgement."""
 
-    epoch: int
+    nodes: tuple[int, int]
+    """The moment since which no node may have changed (``Mark.nodes``)."""
     answers: tuple[Entrance, ...]
     """What the rules that look at pods elsewhere said at the gate."""
     gate: Gate
@@ -212,10 +213,10 @@ class Cycle:
         """Return what is known about a pod's shape, learned again where it may have changed."""
         view = self.fleet.view()
         answers = tuple([one.admit(pod, view) for one in self._restless])
-        epoch = self.fleet.mark().epoch
+        nodes = self.fleet.mark().nodes
         key = (pod.shape, pod.owner, pod.node)
         case = self._cases.get(key)
-        if case is not None and case.epoch == epoch and case.answers == answers:
+        if case is not None and case.nodes == nodes and case.answers == answers:
             self._cases.move_to_end(key)
             return case
         gate, filters = self._gate(pod)
@@ -230,7 +231,7 @@ class Cycle:
             if score.scope is Scope.FLEET
             or (score.applies(pod, view) and score.same(pod, view) is None)
         )
-        case = self._cases[key] = _Case(epoch, answers, gate, judgement, telling)
+        case = self._cases[key] = _Case(nodes, answers, gate, judgement, telling)
         if len(self._cases) * len(self.fleet.names) > _ROWS_KEPT:
             self._cases.popitem(last=False)
         return case
