@@ -9,7 +9,6 @@ Source: fake-gpu-operator 0.2, pools with ``backend: mock``.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
@@ -50,9 +49,7 @@ class MockBackend:
 
     name = "mock-backend"
 
-    def __init__(
-        self, client: Client, loop: Loop, settings: Settings, pools: Callable[[], Pools]
-    ) -> None:
+    def __init__(self, client: Client, loop: Loop, settings: Settings, pools: Pools) -> None:
         self._client, self._settings, self._pools = client, settings, pools
         self._queue = Worker(loop, self).queue
         self._events = Recorder(client, loop, self.name)
@@ -68,7 +65,7 @@ class MockBackend:
 
     def reconcile(self, _: str) -> Result:
         """Bring the objects of all pools in line."""
-        pools = self._pools()
+        pools = self._pools
         mocked = {name: pool for name, pool in pools.pools().items() if pool.backend == MOCK}
         kept = set()
         for name, pool in mocked.items():

@@ -15,16 +15,9 @@ from windtunnel.client import Change, Client
 from windtunnel.client.cache import Cache
 from windtunnel.client.events import LONGEST_WORDS, Recorder, Subject
 from windtunnel.devices import (
-    NODE_NAME_LABEL,
-    NODE_TOPOLOGY_LABEL,
-    PLAYED,
-    TOPOLOGY_KEY,
     NodeTopology,
-    node_config_map_name,
-    node_topology_text,
 )
-from windtunnel.errors import DataError
-from windtunnel.gpu.pools import Hardware, PoolFlaw, Pools
+from windtunnel.gpu.pools import Hardware, PoolFlaw
 from windtunnel.gpu.status_updater.accounting import Account, account
 from windtunnel.gpu.status_updater.claimant import RESERVED_GPU
 from windtunnel.gpu.status_updater.claimants import Claimants
@@ -33,14 +26,15 @@ from windtunnel.gpu.status_updater.complaints import Complaints, NodeVisit
 from windtunnel.gpu.status_updater.mapped_slices import MAPPING, mapped_slices
 from windtunnel.gpu.status_updater.members import MemberNode
 from windtunnel.gpu.status_updater.mock_backend import MockBackend
-from windtunnel.gpu.status_updater.node_documents import MANAGER, NodeDocument, NodeDocuments
+from windtunnel.gpu.status_updater.node_documents import NodeDocument, NodeDocuments
+from windtunnel.gpu.status_updater.pool_documents import PoolDocuments
 from windtunnel.gpu.status_updater.runai_rule import RunaiRule
 from windtunnel.gpu.status_updater.settings import Settings
 from windtunnel.gpu.status_updater.wanted import loss, wanted
 from windtunnel.gpu.status_updater.workloads import Workloads
 from windtunnel.kernel import DONE, Loop, Result, Ticket, Worker
 from windtunnel.machinery.errors import ApiError, NotFound
-from windtunnel.machinery.tree import Key, Tree
+from windtunnel.machinery.tree import Key
 
 COMPONENT: Final = "status-updater"
 _CLAIMS: Final = "resourceclaims.resource.k8s.io"
@@ -57,9 +51,6 @@ _FINAL_REFUSALS: Final = frozenset({400, 403, 413, 422})
 """Asking again at once would not help; what an administrator mends is seen later."""
 _LATER: Final = Result(again_in=30.0)
 
-_LONGEST_TEXT: Final = (1 << 20) - len(TOPOLOGY_KEY)
-"""Source: the API's limit for what a ConfigMap holds."""
-
 
 class StatusUpdater:
     """Keeps documents, labels and reservations as pools and pods are."""
@@ -67,14 +58,17 @@ class StatusUpdater:
     name = COMPONENT
 
     def __init__(self, client: Client, loop: Loop, settings: Settings | None = None) -> None:
-        self.settings = settings or Settings()
+        self._settings = settings or Settings()
         self._client = client
         self._queue = Worker(loop, self).queue
         self._events = Recorder(client, loop, COMPONENT)
-        self.pools = Pools(self.settings.topology_name)
-        self._documents = NodeDocuments(self.settings.topology_name)
+        self._pool_documents = PoolDocuments(client, self._events, self._settings)
+        self._pools = self._pool_documents.pools
+        self._documents = NodeDocuments(
+            client, self._settings.topology_name, self._settings.topology_namespace
+        )
         self._nodes: Cache[MemberNode] = Cache(client, "nodes", MemberNode)
-        self._claimants = Claimants(self.settings.reservation_namespace)
+        self._claimants = Claimants(self._settings.reservation_namespace)
         self._claims, self._workloads = Claims(), Workloads(client)
         self._stops: list[Callable[[], None]] = []
         self._unknown = 0
@@ -84,11 +78,9 @@ class StatusUpdater:
         self._complaints = Complaints(self._events)
         self._owed: set[str] = set()
         """Nodes that are to have a document, by the ways of the original: only those that came."""
-        self._mocks = MockBackend(client, loop, self.settings, lambda: self.pools)
-        self._rule = RunaiRule(client, loop, self.settings.runai_seconds)
+        self._mocks = MockBackend(client, loop, self._settings, self._pools)
+        self._rule = RunaiRule(client, loop, self._settings.runai_seconds)
         self._loop = loop
-        self._uid = ""
-        """Of the document of the cluster, as it was at the start."""
         self._ticket: Ticket | None = None
 
     def start(self) -> None:
@@ -97,8 +89,8 @@ class StatusUpdater:
         Raises:
             DataError: there is no document of the cluster.
         """
-        self._read_cluster()
-        namespace = self.settings.topology_namespace
+        self._pool_documents.read_cluster()
+        namespace = self._settings.topology_namespace
         self._unknown = 1  # nothing is known before every watch has begun
         self._watch("configmaps", self._config_map_changed, namespace=namespace)
         self._unknown += 1
@@ -112,8 +104,8 @@ class StatusUpdater:
         except NotFound:
             self._one_known()  # a cluster without claims
         self._one_known()
-        self._ticket = self._loop.call_after(_NODES_COME_SECONDS, self._look_for_nodes)
-        if self.settings.runai_seconds:
+        self._ticket = self._loop.call_after(_NODES_COME_SECONDS, self._tell_if_unused)
+        if self._settings.runai_seconds:
             self._rule.look()
 
     def stop(self) -> None:
@@ -128,10 +120,10 @@ class StatusUpdater:
 
     def reconcile(self, key: str) -> Result:
         """Bring one node's document, labels and reservations in line."""
-        if not self.pools.cluster.label_key:
+        if not self._pools.cluster.label_key:
             return DONE  # nobody knows which nodes are of a pool: everything stays as it is
         node = self._nodes.get(Key("", key))
-        pool = None if node is None else self.pools.pool_named_by(node.labels)
+        pool = None if node is None else self._pools.pool_named_by(node.labels)
         if node is None or pool is None:
             self._leave(key, node)
             return DONE
@@ -139,7 +131,7 @@ class StatusUpdater:
         document = self._documents.get(key)
         hardware: Hardware | None = None
         try:
-            hardware = self.pools.hardware(pool)
+            hardware = self._pools.hardware(pool)
         except ValueError as error:
             reason = "BrokenPool" if isinstance(error, PoolFlaw) else "UnknownPool"
             end = ", its last state holds" if document is not None else ""
@@ -158,7 +150,7 @@ class StatusUpdater:
 
     def _recut(self, key: str, node: MemberNode, hardware: Hardware, visit: NodeVisit) -> Hardware:
         """Cut GPUs as the node itself says that they are; the original takes no notice of it."""
-        if not node.mapping or self.pools.cluster.compat:
+        if not node.mapping or self._pools.cluster.compat:
             return hardware
         try:
             return hardware.recut(mapped_slices(node.mapping, hardware.shape.product))
@@ -179,7 +171,7 @@ class StatusUpdater:
         if document is not None and document.flaw:
             words = f"the document of node {key} cannot be read, its last state holds: "
             visit.tell("BrokenTopology", words + document.flaw)
-        compat = self.pools.cluster.compat
+        compat = self._pools.cluster.compat
         if current is None and compat and key not in self._owed:
             return None
         known = self._hardware.get(key)
@@ -202,69 +194,27 @@ class StatusUpdater:
         found = account(
             topology,
             self._claimants.on(key),
-            self.settings.reservation_namespace,
+            self._settings.reservation_namespace,
             lambda one: self._claims.devices(one.key.namespace, one.claims),
             self._workloads.of,
         )
         for flaw in found.flaws:
             pod = Subject("Pod", flaw.pod.name, flaw.pod.namespace, flaw.uid)
             visit.tell(flaw.reason, flaw.message, pod)
-        refused = _refusal_of(lambda: self._write(key, node, found, document))
+        refused = _refusal_of(lambda: self._documents.keep(key, found, node.played))
         if refused:
             words = f"the document of node {key} is refused: {refused}"
             visit.tell("TopologyRefused", words)
             return _LATER
+        if document is None:
+            self._owed.discard(key)
         refused = _refusal_of(lambda: self._reserve(found))
         if refused:
             words = f"reservation pods cannot be told which GPU they hold: {refused}"
             visit.tell("ReservationRefused", words)
-        if self.settings.labels_nodes:
+        if self._settings.labels_nodes:
             self._patch_labels(key, node.missing_labels())
         return _LATER if refused else DONE
-
-    def _write(
-        self, key: str, node: MemberNode, found: Account, document: NodeDocument | None
-    ) -> None:
-        if (
-            document is not None
-            and found.topology == document.topology
-            and not document.flaw
-            and (document.applied or not found.accounted)
-        ):
-            return
-        text = node_topology_text(found.topology)
-        if len(text) > _LONGEST_TEXT:
-            count = len(found.topology.gpus)
-            raise ValueError(f"{count} GPUs make it longer than a ConfigMap may be")
-        tree = self._config_map(key, text)
-        if document is None:
-            if node.played is not None:
-                tree["metadata"]["annotations"] = {PLAYED: node.played}
-            stored = self._client.create("configmaps", tree)
-            self._owed.discard(key)
-        else:
-            stored = self._client.apply("configmaps", tree, manager=MANAGER, force=True)
-        self._documents.put(
-            key,
-            NodeDocument(
-                revision=int(stored["metadata"]["resourceVersion"]),
-                text=text,
-                topology=found.topology,
-                applied=document is not None,
-            ),
-        )
-
-    def _config_map(self, key: str, text: str) -> Tree:
-        return {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {
-                "name": node_config_map_name(self.settings.topology_name, key),
-                "namespace": self.settings.topology_namespace,
-                "labels": {NODE_NAME_LABEL: key, NODE_TOPOLOGY_LABEL: "true"},
-            },
-            "data": {TOPOLOGY_KEY: text},
-        }
 
     def _reserve(self, found: Account) -> None:
         """Tell each reservation pod which GPU it holds."""
@@ -274,16 +224,11 @@ class StatusUpdater:
 
     def _leave(self, key: str, node: MemberNode | None) -> None:
         """Take back what was given to a node that is in no pool; one that never was is not ours."""
-        document = self._documents.get(key)
-        if document is None and key not in self._hardware:
+        if self._documents.get(key) is None and key not in self._hardware:
             return
-        if node is not None and self.settings.labels_nodes:
+        if node is not None and self._settings.labels_nodes:
             self._patch_labels(key, dict.fromkeys(node.given_labels()))
-        name = node_config_map_name(self.settings.topology_name, key)
-        if document is not None:
-            with suppress(NotFound):
-                self._client.delete("configmaps", Key(self.settings.topology_namespace, name))
-            self._documents.drop(key)
+        self._documents.delete(key)
         self._hardware.pop(key, None)
         self._complaints.forget(key)
 
@@ -291,23 +236,6 @@ class StatusUpdater:
         if labels:
             with suppress(NotFound):  # its end is on the way here
                 self._client.patch("nodes", Key("", key), {"metadata": {"labels": labels}})
-
-    def _read_cluster(self) -> None:
-        """Read the document of the cluster; one that cannot be read is waited for."""
-        name, namespace = self.settings.topology_name, self.settings.topology_namespace
-        tree = self._client.get("configmaps", Key(namespace, name))
-        if tree is None:
-            raise DataError(
-                "failed to get cluster topology: failed to get topology configmap: "
-                f'configmaps "{name}" not found'
-            )
-        if TOPOLOGY_KEY not in (tree.get("data") or {}):
-            raise DataError(
-                f'failed to get cluster topology: topology configmap missing key "{TOPOLOGY_KEY}"'
-            )
-        self._uid = str(tree["metadata"].get("uid", ""))
-        with suppress(ValueError):  # an Event tells of it when the watch brings it
-            self.pools.take(name, tree)
 
     def _watch(
         self,
@@ -358,52 +286,15 @@ class StatusUpdater:
         node = self._documents.take(change)
         if node:
             self._visit(node)
-            return
-        name = change.key.name
-        if not self.pools.concerns(name):
-            return
-        tree = None if change.type == "DELETED" else change.tree()
-        try:
-            self.pools.take(name, tree)
-        except ValueError as error:
-            uid = str((tree or {}).get("metadata", {}).get("uid", ""))
-            subject = Subject("ConfigMap", name, change.key.namespace, uid)
-            words = f"cannot be read, what it said before holds: {error}"
-            self._events.warning(subject, "BrokenTopology", words)
-        else:
-            self._tell_flaws(name, tree)
-        if not self._unknown:
+        elif self._pool_documents.take(change) and not self._unknown:
             self._visit_all()
 
-    def _tell_flaws(self, name: str, tree: Tree | None) -> None:
-        """Say which pools of a ConfigMap cannot be read, whether a node is in them or not."""
-        if tree is not None:
-            meta = tree["metadata"]
-            subject = Subject("ConfigMap", name, meta["namespace"], meta["uid"])
-            if not self.pools.cluster.label_key:
-                words = "nodePoolLabelKey is not set: nobody knows which nodes are of a pool"
-                self._events.warning(subject, "BrokenTopology", words)
-            for flaw in self.pools.flaws(name):
-                self._events.warning(subject, "BrokenPool", flaw[:LONGEST_WORDS])
-
-    def _look_for_nodes(self) -> None:
-        """Say what is missing where no node has GPUs: the first thing to go wrong with this."""
-        cluster, namespace = self.pools.cluster, self.settings.topology_namespace
-        nodes = [node.labels for _, node in self._nodes.entries()]
-        if not cluster.label_key or any(self.pools.pool_named_by(labels) for labels in nodes):
-            return
-        pools = list(cluster.pools or ())
-        pool = "default" if "default" in pools else next(iter(pools), "POOL")
-        self._events.warning(
-            Subject("ConfigMap", self.settings.topology_name, namespace, self._uid),
-            "NoNodes",
-            f"0 nodes carry the pool label {cluster.label_key}, so there are no GPUs; give some to "
-            f"a node: kubectl label node NODE {cluster.label_key}={pool}",
-        )
+    def _tell_if_unused(self) -> None:
+        self._pool_documents.tell_if_unused(node.labels for _, node in self._nodes.entries())
 
     def _node_changed(self, key: Key, before: MemberNode | None, after: MemberNode | None) -> None:
         if before != after:
-            label_key = self.pools.cluster.label_key
+            label_key = self._pools.cluster.label_key
             if after is not None and (before is None or label_key not in before.labels):
                 self._owed.add(key.name)
             self._visit(key.name)
