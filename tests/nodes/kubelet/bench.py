@@ -26,6 +26,7 @@ from windtunnel.nodes.kubelet.runtime.protocol import (
     ContainerRecord,
     ContainerState,
     CreateFailed,
+    Ended,
     Exec,
     ExecFailed,
     ImageRecord,
@@ -68,7 +69,7 @@ class Containers:
         self.records: dict[str, ContainerRecord] = {}
         self.present = {"there:1"}
         self.known = {"pulled:1"}
-        self.answers: dict[tuple[str, ...], tuple[int, bytes]] = {}
+        self.answers: dict[tuple[str, ...], tuple[int, bytes] | tuple[int, bytes, bytes]] = {}
         self.asked: list[tuple[str, ...]] = []
         self.stopped: list[tuple[str, float]] = []
         self._heard: list[Callable[[ContainerRecord], None]] = []
@@ -155,13 +156,11 @@ class Containers:
     def exec(self, container_id: str, argv: Sequence[str], **_: bool) -> Exec:
         raise ExecFailed("not here")
 
-    def exec_sync(
-        self, container_id: str, argv: Sequence[str], timeout_seconds: float
-    ) -> tuple[int, bytes]:
+    def exec_sync(self, container_id: str, argv: Sequence[str], timeout_seconds: float) -> Ended:
         self.asked.append(tuple(argv))
         if tuple(argv) not in self.answers:
             raise ExecFailed("no such program")
-        return self.answers[tuple(argv)]
+        return Ended(*self.answers[tuple(argv)])
 
     def attach(self, container_id: str) -> Exec:
         raise ExecFailed("not here")

@@ -22,6 +22,7 @@ from windtunnel.nodes.kubelet.runtime.protocol import (
     ContainerState,
     CreateFailed,
     DeviceNode,
+    Ended,
     ExecFailed,
     ExecTimedOut,
     Isolation,
@@ -315,11 +316,9 @@ def test_the_log_is_what_the_container_put_out(engine: ContainerEngine, log_path
 def test_exec_runs_beside_the_first_process(engine: ContainerEngine, log_path: Path) -> None:
     container_id = up(engine, log_path)
 
-    assert engine.exec_sync(container_id, ["sh", "-c", "echo o; echo e >&2; exit 3"], 20) == (
-        3,
-        b"o\ne\n",
-    )
-    assert engine.exec_sync(container_id, ["sh", "-c", "kill -9 $$"], 20) == (137, b"")
+    ended = engine.exec_sync(container_id, ["sh", "-c", "echo o; echo e >&2; exit 3"], 20)
+    assert ended == Ended(3, b"o\n", b"e\n")
+    assert engine.exec_sync(container_id, ["sh", "-c", "kill -9 $$"], 20) == Ended(137)
     with pytest.raises(ExecTimedOut, match=r'^command timed out: "sleep 20" timed out after 1s$'):
         engine.exec_sync(container_id, ["sleep", "20"], 1)
     with pytest.raises(ExecFailed, match=r'exec: "nosuch": executable file not found in \$PATH: u'):
@@ -399,7 +398,7 @@ def test_a_killed_exec_leaves_the_container(engine: ContainerEngine, log_path: P
     assert run.stdout.read() == b""
     assert run.wait() == 137
     run.close()
-    assert engine.exec_sync(container_id, ["echo", "here"], 20) == (0, b"here\n")
+    assert engine.exec_sync(container_id, ["echo", "here"], 20) == Ended(0, b"here\n")
     engine.remove(container_id)
 
 
@@ -564,7 +563,7 @@ def test_a_plain_process_is_told_where_its_mounts_are(
 
 def test_plain_processes_end_and_exec_too(plain: ContainerEngine, log_path: Path) -> None:
     container_id = up(plain, log_path)
-    assert plain.exec_sync(container_id, ["sh", "-c", "exit 3"], 20) == (3, b"")
+    assert plain.exec_sync(container_id, ["sh", "-c", "exit 3"], 20) == Ended(3)
     plain.stop(container_id, 20)
 
     record = plain.record(container_id)

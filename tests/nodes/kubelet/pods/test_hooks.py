@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.nodes.kubelet.bench import HOLD, Bench
 
+from windtunnel.nodes.kubelet.pods import hooks
+from windtunnel.nodes.kubelet.probes.asking import ProbeReply
+
+FETCH = {"httpGet": {"path": "/x", "port": 8099}}
 GOOD, BAD = ("good",), ("sh", "-c", "exit 3")
 
 
@@ -22,17 +27,38 @@ def test_a_post_start_hook_is_run_once_the_container_runs(bench: Bench) -> None:
 
 
 def test_a_post_start_hook_that_fails_kills_the_container(bench: Bench) -> None:
-    bench.runtime.answers[BAD] = (3, b"oh")
+    bench.runtime.answers[BAD] = (3, b"well\n", b"oh")
     uid = bench.pod("p", {"command": HOLD, "lifecycle": {"postStart": hook(*BAD)}})
     waits = bench.state("p")["state"]["waiting"]
 
     assert waits["reason"] == "PostStartHookError"
     assert waits["message"] == (
         f'Exec lifecycle hook ([sh -c exit 3]) for Container "main" in Pod "p_default({uid})" '
-        "failed - error: command 'sh -c exit 3' exited with 3: oh, message: \"oh\""
+        "failed - error: command 'sh -c exit 3' exited with 3: oh, message: \"well\\noh\""
     )
     assert ("FailedPostStartHook", "PostStartHook failed") in bench.events("p")
     assert ("Killing", "FailedPostStartHook") in bench.events("p")
+
+
+@pytest.mark.parametrize("status", [200, 404])
+def test_a_hook_that_fetches_is_content_with_any_answer(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr(hooks, "ask_http", lambda *_, **__: ProbeReply(status == 200, "said"))
+    bench.pod("p", {"command": HOLD, "lifecycle": {"postStart": FETCH}})
+
+    assert "running" in bench.state("p")["state"]
+
+
+def test_a_hook_that_nobody_answers_fails(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    nobody = ProbeReply(False, "nobody there", answered=False)
+    monkeypatch.setattr(hooks, "ask_http", lambda *_, **__: nobody)
+    uid = bench.pod("p", {"command": HOLD, "lifecycle": {"postStart": FETCH}})
+
+    assert bench.state("p")["state"]["waiting"]["message"] == (
+        f'HTTP lifecycle hook (/x) for Container "main" in Pod "p_default({uid})" '
+        "failed - error: nobody there"
+    )
 
 
 def test_a_pre_stop_hook_is_run_before_the_end_and_takes_from_the_grace(bench: Bench) -> None:

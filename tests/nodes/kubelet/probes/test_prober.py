@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.nodes.kubelet.bench import HOLD, Bench
 
 from windtunnel.machinery.tree import Tree
+from windtunnel.nodes.kubelet.probes import prober
+from windtunnel.nodes.kubelet.probes.asking import ProbeReply
 
 GOOD, BAD = ("good",), ("bad",)
 
@@ -89,6 +92,31 @@ def test_a_startup_probe_that_never_succeeds_restarts(bench: Bench) -> None:
     bench.run(2.5)
 
     assert bench.state("p")["restartCount"] == 1
+
+
+def test_a_container_that_never_started_was_never_ready(bench: Bench) -> None:
+    asking(bench)
+    bench.pod("p", {"command": HOLD, "startupProbe": probe(*BAD, failureThreshold=2)})
+    bench.run(4.5)
+
+    assert bench.state("p")["restartCount"] == 2
+    assert {
+        each["ready"]
+        for status in bench.statuses["p"]
+        for each in status.get("containerStatuses") or ()
+    } == {False}
+
+
+def test_an_answer_that_is_doubtful_is_healthy_and_told(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = ProbeReply(True, "it is elsewhere", doubtful=True)
+    monkeypatch.setattr(prober, "ask_http", lambda *_: elsewhere)
+    bench.pod("p", {"command": HOLD, "readinessProbe": {"httpGet": {"port": 1}}})
+    bench.run(1)
+
+    assert bench.state("p")["ready"]
+    assert ("ProbeWarning", "Readiness probe warning: it is elsewhere") in bench.events("p")
 
 
 def test_a_probe_that_cannot_be_asked_never_counts(bench: Bench) -> None:

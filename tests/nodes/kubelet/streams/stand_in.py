@@ -21,6 +21,7 @@ from windtunnel.machinery.tree import Tree
 from windtunnel.nodes.kubelet.runtime.protocol import (
     ContainerRecord,
     ContainerState,
+    Ended,
     ExecFailed,
 )
 
@@ -208,11 +209,9 @@ class StandIn:
     ) -> Program:
         return Program(argv, tty=tty, stdin=stdin)
 
-    def exec_sync(
-        self, container_id: str, argv: Sequence[str], timeout_seconds: float
-    ) -> tuple[int, bytes]:
-        done = subprocess.run(argv, stdout=-1, stderr=subprocess.STDOUT, check=False)
-        return done.returncode, done.stdout
+    def exec_sync(self, container_id: str, argv: Sequence[str], timeout_seconds: float) -> Ended:
+        done = subprocess.run(argv, capture_output=True, check=False)
+        return Ended(done.returncode, done.stdout, done.stderr)
 
     def attach(self, container_id: str) -> Attached:
         return Attached(self._records[container_id])

@@ -12,9 +12,9 @@ from windtunnel.machinery.tree import Tree
 from windtunnel.nodes.kubelet.ground import Ground
 from windtunnel.nodes.kubelet.outside import Course, Pause
 from windtunnel.nodes.kubelet.pod_spec import full_name
-from windtunnel.nodes.kubelet.probes.asking import ProbeReply, ask_http, ask_tcp
-from windtunnel.nodes.kubelet.probes.targets import http_target, port_number
-from windtunnel.nodes.kubelet.runtime.protocol import ExecFailed, ExecTimedOut
+from windtunnel.nodes.kubelet.probes.asking import ProbeReply, ask_http
+from windtunnel.nodes.kubelet.probes.targets import http_target
+from windtunnel.nodes.kubelet.runtime.protocol import Ended, ExecFailed, ExecTimedOut
 
 _HTTP_SECONDS = 30.0
 
@@ -52,16 +52,12 @@ def run_hook(
         yield from _run_exec(ground, container_id, command, place, limit_seconds)
     elif hook.get("httpGet") is not None:
         target = http_target(hook["httpGet"], container, address)
-        answer: ProbeReply = yield lambda: ask_http(target, _HTTP_SECONDS)
-        if not answer.healthy:
+        answer: ProbeReply = yield lambda: ask_http(target, _HTTP_SECONDS, agent="kube-lifecycle")
+        if not answer.answered:
             path = hook["httpGet"].get("path") or ""
             raise HookFailed(
-                f"HTTP lifecycle hook ({path}) for {place} failed - error: {answer.text}, "
-                'message: ""'
+                f"HTTP lifecycle hook ({path}) for {place} failed - error: {answer.text}"
             )
-    elif hook.get("tcpSocket") is not None:
-        port = port_number(hook["tcpSocket"], container)
-        yield lambda: ask_tcp(hook["tcpSocket"].get("host") or address, port, _HTTP_SECONDS)
     elif hook.get("sleep") is not None:
         seconds = float(hook["sleep"].get("seconds") or 0)
         yield Pause(min(seconds, limit_seconds) if limit_seconds else seconds)
@@ -73,16 +69,15 @@ def _run_exec(
     spoken = f"[{' '.join(command)}]"
     output = b""
     try:
-        code, output = yield lambda: ground.runtime.exec_sync(container_id, command, limit_seconds)
+        ended: Ended = yield lambda: ground.runtime.exec_sync(container_id, command, limit_seconds)
     except ExecTimedOut as slow:
         output, error = slow.output, str(slow)
     except ExecFailed as failed:
         error = str(failed)
     else:
-        if code == 0:
+        if ended.code == 0:
             return
-        said = output.decode(errors="replace")
-        error = f"command '{' '.join(command)}' exited with {code}: {said}"
+        output, error = ended.output, ended.complaint(command)
     message = json.dumps(output.decode(errors="replace"), ensure_ascii=False)
     raise HookFailed(
         f"Exec lifecycle hook ({spoken}) for {place} failed - error: {error}, message: {message}"

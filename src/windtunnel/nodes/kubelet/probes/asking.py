@@ -12,6 +12,7 @@ import ssl
 import time
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urljoin, urlsplit
 
 from windtunnel.nodes.kubelet.durations import spoken
 from windtunnel.nodes.kubelet.network import served_at
@@ -25,6 +26,9 @@ _GRPC_OPTIONS: Final = (
 )
 _HEALTH: Final = ("UNKNOWN", "SERVING", "NOT_SERVING", "SERVICE_UNKNOWN")
 _SERVING: Final = 1
+_MOST_REQUESTS: Final = 10
+_REDIRECTIONS: Final = (301, 302, 303, 307, 308)
+_PORTS: Final = {"http": 80, "https": 443}
 _WORDS: Final = {
     errno.ECONNREFUSED: "connection refused",
     errno.EHOSTUNREACH: "no route to host",
@@ -39,13 +43,66 @@ class ProbeReply:
 
     healthy: bool
     text: str
+    doubtful: bool = False
+    """Healthy, but not what was asked for: the text says why."""
+    answered: bool = True
+    """Whether there was an answer at all, a bad one perhaps."""
 
 
-def ask_http(target: HttpTarget, timeout_seconds: float) -> ProbeReply:
-    """Fetch something; every answer from 200 to 399 is healthy."""
+def ask_http(target: HttpTarget, timeout_seconds: float, agent: str = "kube-probe") -> ProbeReply:
+    """Fetch something; every answer from 200 to 399 is healthy.
+
+    A redirection is followed as long as it stays on the same host.
+    """
+    present = target
+    for _ in range(_MOST_REQUESTS):
+        answer = _fetch(present, timeout_seconds, agent)
+        if isinstance(answer, str):
+            return ProbeReply(False, f'Get "{present.url}": {answer}', answered=False)
+        following = _redirected(present, answer)
+        if following is None or following.host != target.host:
+            return _judged(answer)
+        present = following
+    return ProbeReply(False, f'Get "{present.url}": stopped after 10 redirects', answered=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: int
+    location: str
+    body: bytes
+
+
+def _judged(answer: _Answer) -> ProbeReply:
+    if not 200 <= answer.status < 400:
+        return ProbeReply(False, f"HTTP probe failed with statuscode: {answer.status}")
+    text = answer.body.decode(errors="replace")
+    if answer.status < 300:
+        return ProbeReply(True, text)
+    return ProbeReply(True, f"Probe terminated redirects, Response body: {text}", doubtful=True)
+
+
+def _redirected(target: HttpTarget, answer: _Answer) -> HttpTarget | None:
+    """Return where an answer sends who has asked; None for nowhere."""
+    if answer.status not in _REDIRECTIONS or not answer.location:
+        return None
+    place = urlsplit(urljoin(target.url, answer.location))
+    if place.scheme not in _PORTS:
+        return None
+    return HttpTarget(
+        place.scheme,
+        place.hostname or "",
+        place.port or _PORTS[place.scheme],
+        f"{place.path or '/'}{f'?{place.query}' if place.query else ''}",
+        target.headers,
+    )
+
+
+def _fetch(target: HttpTarget, timeout_seconds: float, agent: str) -> _Answer | str:
+    """Fetch one thing; words, where there is no answer."""
     host = served_at(target.host)
     names = dict(target.headers)
-    headers = {"User-Agent": "kube-probe/1.36", "Accept": "*/*", "Connection": "close"}
+    headers = {"User-Agent": f"{agent}/1.36", "Accept": "*/*", "Connection": "close"}
     headers |= {"Host": f"{target.host}:{target.port}"} | names
     wire: http.client.HTTPConnection
     if target.scheme == "https":
@@ -60,23 +117,15 @@ def ask_http(target: HttpTarget, timeout_seconds: float) -> ProbeReply:
     try:
         wire.request("GET", start, headers=headers)
         answer = wire.getresponse()
-        body = answer.read(_LARGEST)
+        return _Answer(answer.status, answer.getheader("Location", ""), answer.read(_LARGEST))
     except TimeoutError:
-        text = (
-            f'Get "{target.url}": context deadline exceeded '
-            "(Client.Timeout exceeded while awaiting headers)"
-        )
-        return ProbeReply(False, text)
+        return "context deadline exceeded (Client.Timeout exceeded while awaiting headers)"
     except OSError as error:
-        place = f"dial tcp {target.host}:{target.port}: connect: {_words(error)}"
-        return ProbeReply(False, f'Get "{target.url}": {place}')
+        return f"dial tcp {target.host}:{target.port}: connect: {_words(error)}"
     except http.client.HTTPException:
-        return ProbeReply(False, f'Get "{target.url}": EOF')
+        return "EOF"
     finally:
         wire.close()
-    if 200 <= answer.status < 400:
-        return ProbeReply(True, body.decode(errors="replace"))
-    return ProbeReply(False, f"HTTP probe failed with statuscode: {answer.status}")
 
 
 def ask_tcp(host: str, port: int, timeout_seconds: float) -> ProbeReply:

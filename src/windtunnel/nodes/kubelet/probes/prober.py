@@ -141,8 +141,8 @@ class Prober:
     def ready(self, record: ContainerRecord) -> bool:
         """Say whether a running container is ready.
 
-        One that has to start anew is still ready for a moment: that it has not started is told
-        first, that it is not ready with the next look.
+        One that was ready and has to start anew is still ready for a moment: that it has not
+        started is told first, that it is not ready with the next look.
         """
         asker = self._askers.get((record.pod_uid, record.name, "readiness"))
         finding = self._findings.get((record.id, "readiness"))
@@ -154,11 +154,13 @@ class Prober:
             self._loop.call_soon(lambda: self._ask(asker))
         if ready and not self.started(record):
             since = self._unstarted.get(record.id, float("-inf"))
-            return self._loop.clock.now() < since + _LOOK_SECONDS
+            startup = self._askers.get((record.pod_uid, record.name, "startup"))
+            was_ready = startup is not None and self._went_on(startup, record)
+            return was_ready and self._loop.clock.now() < since + _LOOK_SECONDS
         return ready
 
     def _went_on(self, asker: _Asker, record: ContainerRecord) -> bool:
-        """Say whether a container was ready before this kubelet started, and runs since."""
+        """Say whether the API was told that this run of a container is ready."""
         told = _status_of(asker.pod, record.name)
         if told.get("containerID") != f"containerd://{record.id}":
             return False
@@ -233,11 +235,11 @@ class Prober:
 
     def _exec(self, record: ContainerRecord, command: list[str], limit: float) -> ProbeReply:
         try:
-            code, output = self._runtime.exec_sync(record.id, command, limit)
+            ended = self._runtime.exec_sync(record.id, command, limit)
         except ExecTimedOut:
             spoken = " ".join(command)
             return ProbeReply(False, f'command timed out: "{spoken}" timed out after {limit:g}s')
-        return ProbeReply(code == 0, output[:_LARGEST].decode(errors="replace"))
+        return ProbeReply(ended.code == 0, ended.output[:_LARGEST].decode(errors="replace"))
 
     def _take(self, asker: _Asker, record: ContainerRecord, outcome: Any) -> None:
         """Take an answer, or that there is none."""
@@ -258,6 +260,10 @@ class Prober:
         if isinstance(outcome, Exception):
             self._loop.report("probe", key, outcome)
             return
+        if outcome.doubtful:
+            self._events.warning(
+                asker.pod, "ProbeWarning", f"{word} probe warning: {outcome.text}", name
+            )
         if not outcome.healthy:
             self._events.warning(
                 asker.pod, "Unhealthy", f"{word} probe failed: {outcome.text}", name

@@ -49,6 +49,7 @@ from windtunnel.nodes.kubelet.runtime.protocol import (
     ContainerRecord,
     ContainerState,
     CreateFailed,
+    Ended,
     ExecFailed,
     ExecTimedOut,
     ImageRecord,
@@ -285,10 +286,8 @@ class ContainerEngine:
             process.stderr,  # type: ignore[arg-type]
         )
 
-    def exec_sync(
-        self, container_id: str, argv: Sequence[str], timeout_seconds: float
-    ) -> tuple[int, bytes]:
-        """Run a program to its end; its exit code and both outputs. 0 seconds: no limit.
+    def exec_sync(self, container_id: str, argv: Sequence[str], timeout_seconds: float) -> Ended:
+        """Run a program to its end. 0 seconds: no limit.
 
         Raises:
             ExecFailed: it cannot be run.
@@ -311,7 +310,7 @@ class ContainerEngine:
             told = f'command timed out: "{" ".join(argv)}" timed out after '
             raise ExecTimedOut(told + spoken(timeout_seconds), written) from None
         code = process.returncode
-        return (128 - code if code < 0 else code), out + err
+        return Ended(128 - code if code < 0 else code, out, err)
 
     def attach(self, container_id: str) -> AttachedExec:
         """Open the ends of a running container's first process; raises ExecFailed."""

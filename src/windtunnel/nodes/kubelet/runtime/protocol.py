@@ -163,6 +163,25 @@ class ExecTimedOut(Exception):
         self.output = output
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What a program that was run to its end in a container came to."""
+
+    code: int
+    stdout: bytes = b""
+    stderr: bytes = b""
+
+    @property
+    def output(self) -> bytes:
+        """Return all that it has written."""
+        return self.stdout + self.stderr
+
+    def complaint(self, command: Sequence[str]) -> str:
+        """Return how a kubelet says that it has failed: of its words, only its complaints."""
+        said = self.stderr.decode(errors="replace")
+        return f"command '{' '.join(command)}' exited with {self.code}: {said}"
+
+
 class Exec(Protocol):
     """A program's open ends: of one started in a container, or of the container itself.
 
@@ -255,10 +274,8 @@ class Runtime(Protocol):
         """Run a program in a running container; raises ExecFailed."""
         ...
 
-    def exec_sync(
-        self, container_id: str, argv: Sequence[str], timeout_seconds: float
-    ) -> tuple[int, bytes]:
-        """Run a program to its end; its exit code and both outputs. 0 seconds: no limit.
+    def exec_sync(self, container_id: str, argv: Sequence[str], timeout_seconds: float) -> Ended:
+        """Run a program to its end. 0 seconds: no limit.
 
         Raises:
             ExecFailed: it cannot be run.

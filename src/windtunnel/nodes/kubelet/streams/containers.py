@@ -106,12 +106,12 @@ class Containers:
         record = self._running(subject)
         command = exchange.asked.parameter("cmd").split(" ")
         try:
-            code, output = await beside(partial(self._runtime.exec_sync, record.id, command, 0.0))
+            ended = await beside(partial(self._runtime.exec_sync, record.id, command, 0.0))
         except (ExecFailed, ExecTimedOut) as error:
             raise InternalError(str(error)) from error
-        if code:
-            raise InternalError(f"command '{' '.join(command)}' exited with {code}: ")
-        await exchange.answer(200, output)
+        if ended.code:
+            raise InternalError(ended.complaint(command))
+        await exchange.answer(200, ended.output)
 
     async def logs(self, exchange: Exchange, parts: Sequence[str]) -> None:
         """Send a container's log."""
