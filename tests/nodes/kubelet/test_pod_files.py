@@ -39,6 +39,24 @@ def test_last_words_are_read_from_the_run_that_left_them(tmp_path: Path) -> None
     assert files.last_words({"name": "c"}, replace(record("c", 0, 1), pod_uid="u")) == "bye"
 
 
+def test_of_many_last_words_the_last_are_told(tmp_path: Path) -> None:
+    files = PodFiles(tmp_path)
+    words = files.provide(POD, {"name": "c"}, 1, "10.42.0.5")[-1]
+    Path(words.host_path).write_text("a" * 4096 + "bye")
+
+    said = files.last_words({"name": "c"}, replace(record("c", 0, 1), pod_uid="u"))
+    assert said == "a" * 4093 + "bye"
+
+
+def test_a_line_that_was_not_ended_is_not_ended_in_the_message_either(tmp_path: Path) -> None:
+    log = tmp_path / "0.log"
+    log.write_text("2026-01-01T00:00:00Z stdout P one, \n2026-01-01T00:00:01Z stdout P two\n")
+    container = {"name": "c", "terminationMessagePolicy": "FallbackToLogsOnError"}
+
+    failed = replace(record("c", 1), log_path=log)
+    assert PodFiles(tmp_path).last_words(container, failed) == "one, two"
+
+
 def test_without_last_words_the_end_of_the_log_may_stand_for_them(tmp_path: Path) -> None:
     log = tmp_path / "0.log"
     log.write_text("2026-01-01T00:00:00Z stdout F one\n2026-01-01T00:00:01Z stderr F two words\n")
@@ -46,7 +64,7 @@ def test_without_last_words_the_end_of_the_log_may_stand_for_them(tmp_path: Path
     files = PodFiles(tmp_path)
 
     failed = replace(record("c", 1), log_path=log)
-    assert files.last_words(container, failed) == "one\ntwo words"
+    assert files.last_words(container, failed) == "one\ntwo words\n"
     assert files.last_words(container, replace(record("c", 0), id="well", log_path=log)) == ""
 
 

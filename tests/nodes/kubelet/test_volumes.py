@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from dataclasses import dataclass, field
 from pathlib import Path
+from stat import S_IFDIR
 
 import pytest
 
@@ -195,7 +196,7 @@ def test_empty_folders_on_disk_and_in_memory(volumes: PodVolumes, tmp_path: Path
     assert disk.host_path.endswith("pods/u/volumes/kubernetes.io~empty-dir/e")
     assert memory.host_path.startswith(str(tmp_path / "shm"))
     assert (disk.read_only, memory.read_only) == (False, True)
-    assert Path(memory.host_path).stat().st_mode & 0o777 == 0o777
+    assert Path(memory.host_path).stat().st_mode & 0o7777 == 0o1777
     volumes.unmount("u")
     assert not Path(disk.host_path).exists()
     assert not Path(memory.host_path).exists()
@@ -254,7 +255,7 @@ def test_parts_of_a_volume(volumes: PodVolumes, written: Tree, want: str) -> Non
     (mount,) = seen(volumes, pod({"name": "e", "emptyDir": {}}, mounts=mounts))
 
     assert mount.host_path.endswith(f"/e/{want}")
-    assert Path(mount.host_path).is_dir()
+    assert Path(mount.host_path).stat().st_mode == S_IFDIR | 0o777
 
 
 REFUSED = {

@@ -72,6 +72,7 @@ class PodFiles:
         path = self._last_words(record.pod_uid, record.name, record.attempt)
         try:
             with path.open("rb") as file:
+                file.seek(max(path.stat().st_size - _LARGEST, 0))
                 said = file.read(_LARGEST).decode(errors="replace")
         except OSError:
             said = ""
@@ -107,5 +108,6 @@ def _tail(path: Path) -> str:
         lines = path.read_text(errors="replace").splitlines()[-_TAIL_LINES:]
     except OSError:
         return ""
-    text = "\n".join(line.split(" ", 3)[-1] for line in lines)
+    parts = [line.split(" ", 3) for line in lines]
+    text = "".join(words[-1] + ("\n" if "F" in words[2:3] else "") for words in parts)
     return text.encode()[-_TAIL_BYTES:].decode(errors="replace")

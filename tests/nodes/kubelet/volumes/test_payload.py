@@ -51,7 +51,8 @@ MISSING = {
     ),
     "its key": (
         lambda: config_map_files({"items": [{"key": "no", "path": "p"}]}, "m", MAP),
-        'MountVolume.SetUp failed for volume "v" : references non-existent config key: no',
+        'MountVolume.SetUp failed for volume "v" : '
+        "configmap references non-existent config key: no",
     ),
     "a Secret": (
         lambda: secret_files({}, "s", None),

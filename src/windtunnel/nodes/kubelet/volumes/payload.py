@@ -46,7 +46,7 @@ def config_map_files(source: Tree, name: str, tree: Tree | None, mode: int | Non
     contents |= {
         key: base64.b64decode(text) for key, text in (tree.get("binaryData") or {}).items()
     }
-    return _chosen(source, contents, mode, "references non-existent config key: {}")
+    return _chosen(source, contents, mode, "configmap references non-existent config key: {}")
 
 
 def secret_files(source: Tree, name: str, tree: Tree | None, mode: int | None = None) -> Files:

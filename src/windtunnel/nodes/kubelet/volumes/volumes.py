@@ -176,7 +176,8 @@ class PodVolumes:
                 self._places.provide(source["path"], str(source.get("type") or ""))
             case "emptyDir":
                 place.mkdir(parents=True, exist_ok=True)
-                place.chmod(0o777 if group is None else 0o2777)
+                sticky = 0o1000 if _in_memory(volume) else 0
+                place.chmod(0o777 | sticky | (0 if group is None else 0o2000))
                 if group is not None:
                     os.chown(place, -1, int(group))
             case kind if kind in _WRITTEN:
@@ -287,6 +288,7 @@ def _below(place: Path, sub_path: str, volume: str, container: str) -> Path:
     if not found.exists():
         try:
             found.mkdir(parents=True, exist_ok=True)
+            found.chmod(place.stat().st_mode & 0o777)
         except OSError:
             raise ValueError(refused) from None
     return found
