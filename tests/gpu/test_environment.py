@@ -35,6 +35,14 @@ def test_a_span_of_time_is_read(text: str, want: float) -> None:
     assert environment.seconds({"A": text}, "A", 7) == pytest.approx(want)
 
 
+@pytest.mark.parametrize("text", ["65536", "-1", "x", "²"])
+def test_what_is_no_port_is_named(text: str) -> None:
+    assert environment.port({"A": "0"}, "A", 7) == 0
+    assert environment.port({"A": ""}, "A", 7) == 7
+    with pytest.raises(UsageError, match=f"^A is '{text}', which is no port$"):
+        environment.port({"A": text}, "A", 7)
+
+
 def test_what_is_mounted_lies_under_the_root_unless_the_node_says_where() -> None:
     assert environment.container_root({}) == Path("/")
     assert environment.container_root({"WINDTUNNEL_ROOT": "/x/root"}) == Path("/x/root")

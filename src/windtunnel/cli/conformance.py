@@ -6,9 +6,10 @@ only played and written down: its recording has a judge of its own.
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,6 +17,22 @@ from windtunnel.errors import UsageError
 
 if TYPE_CHECKING:
     from windtunnel.parity import Report
+
+
+class Pattern(click.ParamType):
+    """A regular expression."""
+
+    name = "regex"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> re.Pattern[str]:
+        """Return it compiled."""
+        try:
+            return re.compile(value)
+        except re.error as error:
+            self.fail(f"{value!r} is no regular expression: {error}", param, ctx)
+
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -61,11 +78,17 @@ def scheduler(file: Path, emit: Path | None, report: bool) -> int:
 @command.command()
 @click.argument("file", type=FILE)
 @emitting(required=True)
-@click.option("--only", default="", metavar="REGEX", help="Only scenarios whose id or kind has it.")
+@click.option(
+    "--only",
+    type=Pattern(),
+    default="",
+    metavar="REGEX",
+    help="Only scenarios whose id or kind has it.",
+)
 @click.option(
     "--at-once", default=4, show_default=True, metavar="N", help="Scenarios played together."
 )
-def kubelet(file: Path, emit: Path, only: str, at_once: int) -> int:
+def kubelet(file: Path, emit: Path, only: re.Pattern[str], at_once: int) -> int:
     """Play scenarios of pods and device plugins on nodes of their own.
 
     Judging what was seen is left to the recording's own compare.py.

@@ -8,6 +8,7 @@ from windtunnel.cli import options
 from windtunnel.cli.show import draw, progress, show
 from windtunnel.errors import UsageError
 from windtunnel.home import reach
+from windtunnel.nodes import DEFAULT_PRODUCT
 
 
 @click.group()
@@ -17,15 +18,26 @@ def command() -> None:
 
 @command.command()
 @options.name
-@click.option("--pool", required=True, help="The pool's name; its nodes are POOL-0, POOL-1, ….")
-@click.option("--count", default=1, show_default=True, help="How many nodes to add.")
-@click.option("--gpus", default=8, show_default=True, help="GPUs of each node.")
-@click.option("--product", default="NVIDIA-H100-80GB-HBM3", show_default=True, help="GPU model.")
-@click.option("--gpu-memory", default=0, help="MiB of one GPU, for a model not in the catalogue.")
+@click.option("--pool", required=True, metavar="POOL", help="The pool's name; its nodes are POOL-0, POOL-1, ….")
+@click.option("--count", default=1, metavar="N", show_default=True, help="How many nodes to add.")
+@click.option("--gpus", default=8, metavar="N", show_default=True, help="GPUs of each node.")
+@click.option(
+    "--product",
+    default=DEFAULT_PRODUCT,
+    metavar="MODEL",
+    show_default=True,
+    help="GPU model.",
+)
+@click.option(
+    "--gpu-memory",
+    default=0,
+    metavar="MIB",
+    help="Memory of one GPU, for a model not in the catalogue.",
+)
 @click.option("--cpu", default="", metavar="Q", help="CPU of each node; by default 24 a GPU.")
-@click.option("--memory", default="", metavar="Q", help="Memory of each node; 192Gi a GPU.")
+@click.option("--memory", default="", metavar="Q", help="Memory of each node; by default 192Gi a GPU.")
 @click.option("--label", "labels", multiple=True, metavar="K=V", help="A label; repeatable.")
-@click.option("--taint", "taints", multiple=True, metavar="K=V:EFFECT", help="Repeatable.")
+@click.option("--taint", "taints", multiple=True, metavar="K=V:EFFECT", help="A taint; repeatable.")
 def add(
     name: str,
     pool: str,
@@ -68,7 +80,7 @@ def add(
 @options.output
 def list_(name: str, output: str) -> None:
     """List the nodes of all pools."""
-    from windtunnel.devices import GPU, pool_of
+    from windtunnel.devices import GPU, PRODUCT_LABEL, pool_of
     from windtunnel.machinery.tree import dig
     from windtunnel.nodes.orders import pool_nodes
 
@@ -76,7 +88,7 @@ def list_(name: str, output: str) -> None:
         {
             "name": node["metadata"]["name"],
             "pool": pool_of(node),
-            "product": dig(node, "metadata", "labels", "nvidia.com/gpu.product") or "",
+            "product": dig(node, "metadata", "labels", PRODUCT_LABEL) or "",
             "gpus": int(dig(node, "status", "allocatable", GPU) or 0),
             "cpu": dig(node, "status", "allocatable", "cpu") or "",
             "memory": dig(node, "status", "allocatable", "memory") or "",
@@ -101,18 +113,24 @@ def list_(name: str, output: str) -> None:
 
 @command.command()
 @options.name
-@click.option("--pool", default="", help="Remove all nodes of this pool, and the pool.")
+@click.option("--pool", default="", metavar="POOL", help="Remove all nodes of this pool, and the pool.")
 @click.argument("names", nargs=-1)
 def remove(name: str, pool: str, names: tuple[str, ...]) -> None:
-    """Remove nodes by name, or a whole pool."""
-    from windtunnel.nodes.orders import pool_nodes, remove_document, remove_nodes
+    """Remove nodes by name, or a whole pool.
+
+    A node that runs containers is none of them: its kubelet would register it again.
+    """
+    from windtunnel.nodes.orders import is_played, pool_nodes, remove_document, remove_nodes
 
     if bool(pool) == bool(names):
         raise UsageError("name either nodes or a --pool to remove")
     client = reach(name)
-    doomed = list(dict.fromkeys(names)) or [
-        node["metadata"]["name"] for node in pool_nodes(client, pool)
-    ]
+    doomed = list(dict.fromkeys(names))
+    if pool:
+        members = pool_nodes(client, pool)
+        # Where there are none but such as run containers, the refusal says so.
+        played = [node for node in members if is_played(node)] or members
+        doomed = [node["metadata"]["name"] for node in played]
     with progress(len(doomed), "Removing nodes") as done:
         count = remove_nodes(client, doomed, done)
     if pool and not count and not remove_document(client, pool):

@@ -36,11 +36,10 @@ def show(tree: Any, output: str, table: Callable[[], None]) -> None:
 
 def draw(columns: Sequence[str], rows: TableRows, footer: Sequence[object] = ()) -> None:
     """Draw a table; columns whose name begins with ``#`` hold numbers and lean right."""
-    from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, show_footer=bool(footer), pad_edge=False)
+    table = Table(box=None, show_footer=bool(footer), pad_edge=False, padding=(0, 3, 0, 0))
     for place, column in enumerate(columns):
         table.add_column(
             column.removeprefix("#"),
@@ -53,7 +52,10 @@ def draw(columns: Sequence[str], rows: TableRows, footer: Sequence[object] = ())
         table.add_row(*(str(cell) for cell in row))
     # As wide as it is: a narrow terminal breaks the lines, which can be read; cut columns cannot.
     console = Console(width=_ANY_WIDTH)
-    console.print(table, crop=False)
+    with console.capture() as drawn:
+        console.print(table, crop=False)
+    for line in drawn.get().splitlines():
+        click.echo(line.rstrip())
 
 
 def draw_ledger(ledger: Ledger) -> None:

@@ -20,7 +20,7 @@ from windtunnel.cli import options
 from windtunnel.cli.root import INTERRUPTED
 from windtunnel.client.kubeconfig import default_path
 from windtunnel.home import Folder, Process
-from windtunnel.nodes import parse_order
+from windtunnel.nodes import PoolOrder, parse_order
 
 
 @click.command()
@@ -149,12 +149,14 @@ def command(
         # It is up: an interrupt comes too late to undo it, and must not hide that.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         click.echo(f"{_welcome(folder, process)}.")
+        _tell_pools(settings.pools)
         return 0
 
     from windtunnel.assembly.serve import serve
 
     def ready(process: Process) -> None:
         click.echo(f"{_welcome(folder, process)}; stop it with Ctrl-C.", err=True)
+        _tell_pools(settings.pools)
 
     ended_by = serve(settings, ready, echo=True)
     kept = "" if ephemeral else f"; its data is in {folder.remembered().data}"
@@ -170,6 +172,13 @@ def _controller_flags(texts: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
             click.echo(f"Flag {flag[1]} changes nothing: {WITHOUT_EFFECT[flag[1]]}.", err=True)
         else:
             yield flag
+
+
+def _tell_pools(pools: tuple[PoolOrder, ...]) -> None:
+    """Say what GPUs the pools have: a name that is no model's gets the usual one."""
+    for pool in pools:
+        nodes = "1 node" if pool.count == 1 else f"{pool.count} nodes"
+        click.echo(f"Pool {pool.name}: {nodes} of {pool.gpus} {pool.product}.", err=True)
 
 
 def _words(lists: tuple[str, ...]) -> frozenset[str]:

@@ -3,10 +3,16 @@
 Nouns and pure functions only; who writes them to a cluster lives in ``gpu`` and ``nodes``.
 """
 
-from windtunnel.devices.catalogue import GPU, GpuModel, find_model, models
+from windtunnel.devices.catalogue import (
+    CHANNEL_DRIVER,
+    GPU,
+    GPU_DRIVER,
+    GpuModel,
+    find_model,
+    models,
+)
 from windtunnel.devices.cluster_topology import (
     MOCK,
-    TOPOLOGY_KEY,
     ClusterTopology,
     DeclaredPool,
     MigEntry,
@@ -18,7 +24,7 @@ from windtunnel.devices.cluster_topology import (
 from windtunnel.devices.discovery import discovered, is_discovered
 from windtunnel.devices.documents import load_yaml, sorted_yaml
 from windtunnel.devices.ledger import Ledger, NodeAccount, limit_of, take_ledger
-from windtunnel.devices.mig import Geometry, MigProfile, gpu_instance_id, slice_id
+from windtunnel.devices.mig import MIG_MAPPING, Geometry, MigProfile, gpu_instance_id, slice_id
 from windtunnel.devices.mig_products import geometry_of, instance_id, names_of_ids
 from windtunnel.devices.node_topology import (
     FREE,
@@ -49,6 +55,7 @@ from windtunnel.devices.pools import (
     PLAYED,
     POOL_LABEL,
     POOL_NAMESPACE,
+    TOPOLOGY_KEY,
     GpuPool,
     OtherDevice,
     config_map_name,
@@ -56,7 +63,7 @@ from windtunnel.devices.pools import (
     pool_document,
     pool_of,
 )
-from windtunnel.devices.product import label_value
+from windtunnel.devices.product import PRODUCT_LABEL, label_value
 from windtunnel.devices.profiles import (
     PROFILE_KEY,
     GpuShape,
@@ -77,9 +84,12 @@ from windtunnel.devices.usage import (
 )
 
 __all__ = [
+    "CHANNEL_DRIVER",
     "FRACTION",
     "FREE",
     "GPU",
+    "GPU_DRIVER",
+    "MIG_MAPPING",
     "MOCK",
     "NOBODY",
     "NODE_NAME_LABEL",
@@ -88,6 +98,7 @@ __all__ = [
     "POD_GROUP",
     "POOL_LABEL",
     "POOL_NAMESPACE",
+    "PRODUCT_LABEL",
     "PROFILE_KEY",
     "TOPOLOGY_KEY",
     "UTILIZATION",

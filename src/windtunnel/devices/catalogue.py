@@ -15,6 +15,9 @@ import msgspec
 
 GPU: Final = "nvidia.com/gpu"
 """The extended resource that NVIDIA's device plugin offers."""
+GPU_DRIVER: Final = "gpu.nvidia.com"
+CHANNEL_DRIVER: Final = "compute-domain.nvidia.com"
+"""The drivers of dynamic resource allocation: of GPUs, of the channels of compute domains."""
 
 
 class GpuModel(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -23,12 +23,11 @@ import msgspec
 from windtunnel.devices.catalogue import GPU
 from windtunnel.devices.documents import load_yaml, without_nulls
 from windtunnel.devices.numa import Numa
-from windtunnel.devices.pools import GpuPool, OtherDevice
+from windtunnel.devices.pools import TOPOLOGY_KEY, GpuPool, OtherDevice
 from windtunnel.devices.profiles import GpuShape, merged, shape_of
 from windtunnel.devices.sharing import Sharing, check_sharing
 from windtunnel.machinery.tree import Tree, dig
 
-TOPOLOGY_KEY: Final = "topology.yml"
 COMPAT: Final = "0.2"
 """The release whose ways ``compat`` may ask for."""
 MOCK: Final = "mock"

@@ -18,6 +18,9 @@ from typing import Final
 
 _NAMESPACE: Final = uuid.UUID(int=0)
 
+MIG_MAPPING: Final = "run.ai/mig-mapping"
+"""The annotation of a node by which the MIG faker says how its GPUs are cut."""
+
 
 @dataclass(frozen=True, slots=True)
 class MigProfile:

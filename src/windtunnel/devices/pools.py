@@ -23,7 +23,7 @@ PLAYED: Final = "kwok.x-k8s.io/node"
 """The node annotation by which kwok knows the nodes it plays: ``fake``."""
 POOL_NAMESPACE: Final = "gpu-operator"
 _PREFIX: Final = "topology-pool-"
-_KEY: Final = "topology.yml"
+TOPOLOGY_KEY: Final = "topology.yml"
 
 
 class OtherDevice(msgspec.Struct, frozen=True, rename="camel"):
@@ -100,5 +100,5 @@ def pool_document(name: str, pool: GpuPool) -> Tree:
             "namespace": POOL_NAMESPACE,
             "labels": {"app.kubernetes.io/managed-by": "windtunnel"},
         },
-        "data": {_KEY: yaml.safe_dump(document, sort_keys=False)},
+        "data": {TOPOLOGY_KEY: yaml.safe_dump(document, sort_keys=False)},
     }

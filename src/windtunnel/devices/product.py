@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import Final
 
+PRODUCT_LABEL: Final = "nvidia.com/gpu.product"
 _LONGEST: Final = 63
 
 
 def label_value(product: str) -> str:
     """Return a product name as a label value, whatever it holds.
 
-    Source: fake-gpu-operator 0.2, label ``nvidia.com/gpu.product`` of its nodes. (GPU feature
+    Source: fake-gpu-operator 0.2, ``PRODUCT_LABEL`` of its nodes. (GPU feature
     discovery itself drops what a label may not hold: ``catalogue.product_label``.)
     """
     cut = re.sub(r"[^A-Za-z0-9._-]", "-", product)[:_LONGEST]

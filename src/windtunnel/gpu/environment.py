@@ -9,6 +9,11 @@ from typing import Final
 
 from windtunnel.errors import UsageError
 
+TOPOLOGY_NAME: Final = "topology"
+"""The ConfigMap of the cluster's pools, which those of nodes are named after."""
+RESERVATION_NAMESPACE: Final = "runai-reservation"
+"""Where pods hold GPUs for others."""
+_LARGEST_PORT: Final = 65535
 _TRUE: Final = frozenset({"1", "t", "T", "true", "TRUE", "True"})
 _SPAN: Final = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|ms|s|m|h)")
 _UNITS: Final = {
@@ -39,6 +44,18 @@ def container_root(environment: Mapping[str, str]) -> Path:
 def flag(environment: Mapping[str, str], name: str) -> bool:
     """Say whether the variable is one of the words for true; source: Go's ``ParseBool``."""
     return environment.get(name, "") in _TRUE
+
+
+def port(environment: Mapping[str, str], name: str, default: int) -> int:
+    """Return a number to listen at.
+
+    Raises:
+        UsageError: it is none.
+    """
+    text = environment.get(name) or str(default)
+    if not text.isascii() or not text.isdecimal() or int(text) > _LARGEST_PORT:
+        raise UsageError(f"{name} is {text!r}, which is no port")
+    return int(text)
 
 
 def seconds(environment: Mapping[str, str], name: str, default: float) -> float:

@@ -13,6 +13,7 @@ from typing import Final
 import msgspec
 
 from windtunnel.devices import (
+    PRODUCT_LABEL,
     PROFILE_KEY,
     ClusterTopology,
     DeclaredPool,
@@ -41,7 +42,6 @@ from windtunnel.machinery.tree import Tree
 
 _OF_POOLS: Final = "-pool-"
 _STRATEGY: Final = "nvidia.com/mig.strategy"
-_PRODUCT: Final = "nvidia.com/gpu.product"
 
 
 class PoolFlaw(ValueError):
@@ -73,7 +73,7 @@ class Hardware:
             return labels
         topology = self.fitted("", None)
         strategy = {} if self.mig_strategy in ("", "none") else {_STRATEGY: self.mig_strategy}
-        return labels | strategy | discovered(topology, labels[_PRODUCT])
+        return labels | strategy | discovered(topology, labels[PRODUCT_LABEL])
 
     @property
     def _is_plain(self) -> bool:

@@ -8,13 +8,11 @@ import click
 import yaml
 
 from windtunnel.cli.demo.show import NAMESPACE, Show, say, tell
-from windtunnel.devices import GPU
+from windtunnel.devices import GPU, POOL_NAMESPACE, PRODUCT_LABEL, TOPOLOGY_KEY
 from windtunnel.machinery.tree import Tree, dig
 
 NODE: Final = "node-0"
 GPUS: Final = 2
-_PRODUCT: Final = "nvidia.com/gpu.product"
-_OPERATOR: Final = "gpu-operator"
 _IMAGE: Final = "registry.k8s.io/e2e-test-images/busybox:1.36.1-1"
 _POD: Final[Tree] = {
     "apiVersion": "v1",
@@ -54,14 +52,14 @@ def play(show: Show) -> None:
     tell("inside the container", "nvidia-smi")
     show.until("the account of the pod's GPU", lambda: "gpu-1" in str(_document(show)))
     show.until(
-        "the node's labels", lambda: _PRODUCT in show.get("nodes", NODE)["metadata"]["labels"]
+        "the node's labels", lambda: PRODUCT_LABEL in show.get("nodes", NODE)["metadata"]["labels"]
     )
     for line in show.run_inside(NODE, "gpu-1", "main", "nvidia-smi").splitlines()[1:12]:
         click.echo(f"      {line}")
 
 
 def _document(show: Show, name: str = f"topology-{NODE}") -> Tree:
-    text = dig(show.get("configmaps", name, _OPERATOR), "data", "topology.yml")
+    text = dig(show.get("configmaps", name, POOL_NAMESPACE), "data", TOPOLOGY_KEY)
     found: Tree = yaml.safe_load(text) if text else {}
     return found
 

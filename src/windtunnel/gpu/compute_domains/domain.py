@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from windtunnel.devices import CHANNEL_DRIVER
 from windtunnel.machinery.tree import Tree, dig
 
 FINALIZER: Final = "computedomain.resource.nvidia.com/finalizer"
 MEMBER: Final = "nvidia.com/computeDomain"
 """The label of a claim that names the domain it belongs to."""
 _API_VERSION: Final = "resource.nvidia.com/v1beta1"
-_DRIVER: Final = "compute-domain.nvidia.com"
 
 
 def template_name(domain: Tree) -> str:
@@ -67,7 +67,7 @@ def template_of(domain: Tree) -> Tree:
             "spec": {
                 "devices": {
                     "requests": [request],
-                    "config": [{"opaque": {"driver": _DRIVER, "parameters": parameters}}],
+                    "config": [{"opaque": {"driver": CHANNEL_DRIVER, "parameters": parameters}}],
                 }
             },
         },

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from windtunnel.devices import node_config_map_name
-from windtunnel.gpu.environment import container_root, flag, require
+from windtunnel.gpu.environment import TOPOLOGY_NAME, container_root, flag, require
 from windtunnel.machinery.tree import Key
 
 
@@ -17,7 +17,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     node: str
     namespace: str
-    topology_name: str = "topology"
+    topology_name: str = TOPOLOGY_NAME
     fake_node: bool = False
     """Whether the node has no kubelet, so that its status is written instead."""
     topology_url: str = ""

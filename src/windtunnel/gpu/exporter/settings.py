@@ -9,11 +9,17 @@ from typing import Final
 import msgspec
 
 from windtunnel.devices import POOL_NAMESPACE
-from windtunnel.errors import UsageError
-from windtunnel.gpu.environment import container_root, flag, require, seconds
+from windtunnel.gpu.environment import (
+    RESERVATION_NAMESPACE,
+    TOPOLOGY_NAME,
+    container_root,
+    flag,
+    port,
+    require,
+    seconds,
+)
 
 PORT: Final = 9400
-_LARGEST_PORT: Final = 65535
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,9 +27,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     node: str = ""
     """The node it runs on; empty where it tells of all played nodes."""
-    topology_name: str = "topology"
+    topology_name: str = TOPOLOGY_NAME
     namespace: str = POOL_NAMESPACE
-    reservation_namespace: str = "runai-reservation"
+    reservation_namespace: str = RESERVATION_NAMESPACE
     prometheus_url: str = "http://prometheus-operated.runai:9090"
     interval_seconds: float = 10.0
     """How long a node's labels and files may differ from its topology, though that stays."""
@@ -52,23 +58,15 @@ def read_settings(environment: Mapping[str, str], *, played: bool) -> Settings:
     said = environment.get
     return Settings(
         node="" if played else require(environment, "NODE_NAME"),
-        topology_name=said("TOPOLOGY_CM_NAME") or "topology",
+        topology_name=said("TOPOLOGY_CM_NAME") or TOPOLOGY_NAME,
         namespace=said("TOPOLOGY_CM_NAMESPACE") or POOL_NAMESPACE,
-        reservation_namespace=said("RESOURCE_RESERVATION_NAMESPACE") or "runai-reservation",
+        reservation_namespace=said("RESOURCE_RESERVATION_NAMESPACE") or RESERVATION_NAMESPACE,
         prometheus_url=said("PROMETHEUS_URL") or "http://prometheus-operated.runai:9090",
         interval_seconds=seconds(environment, "TOPOLOGY_MAX_EXPORT_INTERVAL", 10.0),
         zones=flag(environment, "NODE_RESOURCE_TOPOLOGY_ENABLED"),
         live_zones=flag(environment, "NODE_RESOURCE_TOPOLOGY_LIVE"),
         pod_resources=not played and flag(environment, "POD_RESOURCES_ENABLED"),
         host=said("WINDTUNNEL_LISTEN_HOST", ""),
-        port=_port(said("WINDTUNNEL_LISTEN_PORT", "")),
+        port=port(environment, "WINDTUNNEL_LISTEN_PORT", PORT),
         root=container_root(environment),
     )
-
-
-def _port(text: str) -> int:
-    if not text:
-        return PORT
-    if not text.isascii() or not text.isdigit() or int(text) > _LARGEST_PORT:
-        raise UsageError(f"WINDTUNNEL_LISTEN_PORT is {text!r}, which is no port")
-    return int(text)

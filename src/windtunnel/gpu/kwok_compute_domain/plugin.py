@@ -15,13 +15,12 @@ import msgspec
 
 from windtunnel.client import Client
 from windtunnel.client.cache import Cache
-from windtunnel.devices import PLAYED
+from windtunnel.devices import CHANNEL_DRIVER, PLAYED
 from windtunnel.gpu.kept_slices import KeptSlices
 from windtunnel.kernel import Loop
 from windtunnel.machinery.tree import Key, Tree
 
 COMPONENT: Final = "kwok-compute-domain-dra-plugin"
-_DRIVER: Final = "compute-domain.nvidia.com"
 
 
 class _Metadata(msgspec.Struct):
@@ -44,15 +43,15 @@ class PlayedMark(msgspec.Struct):
 def channel_slice(node: str) -> Tree:
     """Return the spec of a node's slice."""
     return {
-        "driver": _DRIVER,
+        "driver": CHANNEL_DRIVER,
         "pool": {"name": node, "generation": 0, "resourceSliceCount": 1},
         "nodeName": node,
         "devices": [
             {
                 "name": "channel-0",
                 "attributes": {
-                    f"{_DRIVER}/id": {"int": 0},
-                    f"{_DRIVER}/type": {"string": "channel"},
+                    f"{CHANNEL_DRIVER}/id": {"int": 0},
+                    f"{CHANNEL_DRIVER}/type": {"string": "channel"},
                 },
             }
         ],
@@ -68,7 +67,7 @@ class KwokComputeDomain:
             client,
             loop,
             name=COMPONENT,
-            driver=_DRIVER,
+            driver=CHANNEL_DRIVER,
             noun="compute-domain-channel",
             due=self._due,
         )

@@ -10,18 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final
 
 from windtunnel.client import Change, Client
 from windtunnel.client.cache import Cache
 from windtunnel.devices import GPU, PLAYED, POOL_NAMESPACE
+from windtunnel.gpu.environment import TOPOLOGY_NAME
 from windtunnel.gpu.kwok_device_plugin.amounts import EquippedNode, GpuAmounts, lacking
 from windtunnel.gpu.pools import Hardware, Pools
 from windtunnel.kernel import DONE, Loop, Result, Worker
 from windtunnel.machinery.errors import NotFound
 from windtunnel.machinery.tree import Key, Tree
-
-_TOPOLOGY: Final = "topology"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,7 @@ class PoolCapacity:
     def __init__(self, client: Client, loop: Loop) -> None:
         self._client = client
         self._queue = Worker(loop, self).queue
-        self._pools = Pools(_TOPOLOGY)
+        self._pools = Pools(TOPOLOGY_NAME)
         self._operated = False
         self._stop_pools: Callable[[], None] | None = None
         self._nodes: Cache[EquippedNode] = Cache(client, "nodes", EquippedNode)
@@ -85,7 +83,7 @@ class PoolCapacity:
         if change.type == "SYNCED" or not self._pools.concerns(name):
             return
         tree = None if change.type == "DELETED" else change.tree()
-        if name == _TOPOLOGY:
+        if name == TOPOLOGY_NAME:
             self._operated = tree is not None
         else:
             with suppress(ValueError):  # what it said before holds until it can be read again

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from windtunnel.gpu.environment import require
+from windtunnel.devices import POOL_NAMESPACE
+from windtunnel.gpu.environment import TOPOLOGY_NAME, require
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What an administrator decides about the device plugin of played nodes."""
 
-    topology_name: str = "topology"
-    topology_namespace: str = "gpu-operator"
+    topology_name: str = TOPOLOGY_NAME
+    topology_namespace: str = POOL_NAMESPACE
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:

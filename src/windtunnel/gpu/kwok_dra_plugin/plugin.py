@@ -9,9 +9,10 @@ from collections.abc import Callable
 from typing import Final
 
 from windtunnel.client import Change, Client
+from windtunnel.devices import GPU_DRIVER
 from windtunnel.gpu.kept_slices import KeptSlices
 from windtunnel.gpu.kwok_dra_plugin.settings import Settings
-from windtunnel.gpu.kwok_dra_plugin.slices import DRIVER, slices_of
+from windtunnel.gpu.kwok_dra_plugin.slices import slices_of
 from windtunnel.gpu.played_documents import PlayedDocuments
 from windtunnel.kernel import Loop
 from windtunnel.machinery.tree import Tree
@@ -26,7 +27,7 @@ class KwokDraPlugin:
         self._client, self._settings = client, settings or Settings()
         self._documents = PlayedDocuments(lambda key, error: loop.report(COMPONENT, key, error))
         self._slices = KeptSlices(
-            client, loop, name=COMPONENT, driver=DRIVER, noun="gpu", due=self._due
+            client, loop, name=COMPONENT, driver=GPU_DRIVER, noun="gpu", due=self._due
         )
         self._stop_documents: Callable[[], None] | None = None
 

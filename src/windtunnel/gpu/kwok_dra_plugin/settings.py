@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from windtunnel.devices import POOL_NAMESPACE
 from windtunnel.gpu.environment import require
 
 
@@ -12,7 +13,7 @@ from windtunnel.gpu.environment import require
 class Settings:
     """What an administrator decides about the DRA plugin of played nodes."""
 
-    topology_namespace: str = "gpu-operator"
+    topology_namespace: str = POOL_NAMESPACE
 
 
 def read_settings(environment: Mapping[str, str]) -> Settings:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from windtunnel.devices import NodeTopology, TopologyGpu
+from windtunnel.devices import GPU_DRIVER, NodeTopology, TopologyGpu
 from windtunnel.machinery.tree import Tree
 
-DRIVER: Final = "gpu.nvidia.com"
 _MOST: Final = 128
 """Devices that the API takes in one slice."""
 _UNITS: Final = ("Mi", "Gi", "Ti", "Pi")
@@ -24,7 +23,7 @@ def slices_of(node: str, topology: NodeTopology) -> list[Tree]:
     pool = {"name": node, "generation": 0, "resourceSliceCount": len(parts)}
     return [
         {
-            "driver": DRIVER,
+            "driver": GPU_DRIVER,
             "pool": dict(pool),
             "nodeName": node,
             **({"devices": part} if part else {}),
@@ -47,9 +46,9 @@ def _device(gpu: TopologyGpu, topology: NodeTopology) -> Tree:
     return {
         "name": gpu.id.lower(),
         "attributes": {
-            f"{DRIVER}/productName": product,
-            f"{DRIVER}/type": {"string": "gpu"},
-            f"{DRIVER}/uuid": {"string": gpu.id},
+            f"{GPU_DRIVER}/productName": product,
+            f"{GPU_DRIVER}/type": {"string": "gpu"},
+            f"{GPU_DRIVER}/uuid": {"string": gpu.id},
             "model": dict(product),
             "uuid": {"string": gpu.id},
         },

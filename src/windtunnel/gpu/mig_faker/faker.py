@@ -15,6 +15,7 @@ import msgspec
 
 from windtunnel.client import Change, Client
 from windtunnel.client.events import Recorder, Subject
+from windtunnel.devices import GPU, MIG_MAPPING, PRODUCT_LABEL
 from windtunnel.gpu.mig_faker.mapping import encoded, mapping_of, parse_wishes
 from windtunnel.gpu.mig_faker.settings import Settings
 from windtunnel.kernel import DONE, Loop, Result, Worker
@@ -23,10 +24,8 @@ from windtunnel.machinery.tree import Key, Tree
 
 COMPONENT: Final = "mig-faker"
 WISHES: Final = "run.ai/mig.config"
-MAPPING: Final = "run.ai/mig-mapping"
 STATE: Final = "nvidia.com/mig.config.state"
-_PRODUCT: Final = "nvidia.com/gpu.product"
-_COUNT: Final = "nvidia.com/gpu.count"
+_COUNT: Final = f"{GPU}.count"
 
 
 class _Metadata(msgspec.Struct):
@@ -76,7 +75,7 @@ class MigFaker:
         if node is None:
             return DONE
         labels = node.metadata.labels
-        wishes, product = node.metadata.annotations.get(WISHES, ""), labels.get(_PRODUCT, "")
+        wishes, product = node.metadata.annotations.get(WISHES, ""), labels.get(PRODUCT_LABEL, "")
         if not wishes or (wishes, product) == self._answered:
             return DONE
         gpus = int(labels[_COUNT]) if labels.get(_COUNT, "").isdecimal() else 0
@@ -87,7 +86,7 @@ class MigFaker:
             self._events.warning(subject, "MigConfigFailed", f"cannot cut the GPUs: {error}")
             self._write(node, key, {STATE: "failed"}, {})
         else:
-            self._write(node, key, {STATE: "success"}, {MAPPING: mapping})
+            self._write(node, key, {STATE: "success"}, {MIG_MAPPING: mapping})
         self._answered = (wishes, product)
         return DONE
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 import msgspec
 
 from windtunnel.client import Change
+from windtunnel.devices import GPU_DRIVER
 from windtunnel.machinery.tree import Key
-
-DRIVER: Final = "gpu.nvidia.com"
 
 
 class _Result(msgspec.Struct):
@@ -73,4 +70,4 @@ class Claims:
 def _devices(view: _View) -> tuple[str, ...]:
     allocation = view.status.allocation if view.status else None
     results = allocation.devices.results if allocation and allocation.devices else None
-    return tuple(result.device for result in results or () if result.driver == DRIVER)
+    return tuple(result.device for result in results or () if result.driver == GPU_DRIVER)

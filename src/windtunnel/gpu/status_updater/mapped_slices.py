@@ -4,7 +4,7 @@ The mapping counts slices by position, and need not say where each begins: where
 no places, places are found. Their ids are taken from it, so that whoever reads the mapping and
 whoever reads the node's document speak of the same slices.
 
-Source: fake-gpu-operator 0.2, annotation ``run.ai/mig-mapping``; there nothing comes of it.
+Source: fake-gpu-operator 0.2, annotation ``MIG_MAPPING``; there nothing comes of it.
 """
 
 from __future__ import annotations
@@ -12,13 +12,11 @@ from __future__ import annotations
 import base64
 import binascii
 from collections import Counter
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
 from windtunnel.devices import Geometry, MigInstance, MigProfile, geometry_of, names_of_ids
-
-MAPPING: Final = "run.ai/mig-mapping"
 
 
 class _Slice(msgspec.Struct):

@@ -11,8 +11,7 @@ from typing import Final
 
 import msgspec
 
-from windtunnel.devices import PLAYED
-from windtunnel.gpu.status_updater.mapped_slices import MAPPING
+from windtunnel.devices import MIG_MAPPING, PLAYED
 
 _EXPORTER_LABEL: Final = "nvidia.com/gpu.deploy.dcgm-exporter"
 DEPLOY_LABELS: Final = (
@@ -53,7 +52,7 @@ class MemberNode(msgspec.Struct):
     @property
     def mapping(self) -> str:
         """What the MIG faker says of how its GPUs are cut; "" where it says nothing."""
-        return self.metadata.annotations.get(MAPPING, "")
+        return self.metadata.annotations.get(MIG_MAPPING, "")
 
     def missing_labels(self) -> dict[str, str]:
         """Return what is still to be said of what is to run on it."""

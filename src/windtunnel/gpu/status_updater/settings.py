@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from windtunnel.gpu.environment import flag, require, seconds
+from windtunnel.devices import POOL_NAMESPACE
+from windtunnel.gpu.environment import (
+    RESERVATION_NAMESPACE,
+    TOPOLOGY_NAME,
+    flag,
+    require,
+    seconds,
+)
 
 _POLLING_SECONDS: Final = 30.0
 
@@ -15,11 +22,9 @@ _POLLING_SECONDS: Final = 30.0
 class Settings:
     """Where the documents are, and what is done beside keeping them."""
 
-    topology_name: str = "topology"
-    """The ConfigMap of the cluster's pools; those of nodes are named after it."""
-    topology_namespace: str = "gpu-operator"
-    reservation_namespace: str = "runai-reservation"
-    """Pods here hold a GPU for others, which share it."""
+    topology_name: str = TOPOLOGY_NAME
+    topology_namespace: str = POOL_NAMESPACE
+    reservation_namespace: str = RESERVATION_NAMESPACE
     labels_nodes: bool = True
     """Whether nodes are labelled with what is to run on them."""
     mock_image: str = ""

@@ -14,16 +14,14 @@ from typing import Final
 from windtunnel.client import Change, Client
 from windtunnel.client.cache import Cache
 from windtunnel.client.events import LONGEST_WORDS, Recorder, Subject
-from windtunnel.devices import (
-    NodeTopology,
-)
+from windtunnel.devices import MIG_MAPPING, NodeTopology
 from windtunnel.gpu.pools import Hardware, PoolFlaw
 from windtunnel.gpu.status_updater.accounting import Account, account
 from windtunnel.gpu.status_updater.claimant import RESERVED_GPU
 from windtunnel.gpu.status_updater.claimants import Claimants
 from windtunnel.gpu.status_updater.claims import Claims
 from windtunnel.gpu.status_updater.complaints import Complaints, NodeVisit
-from windtunnel.gpu.status_updater.mapped_slices import MAPPING, mapped_slices
+from windtunnel.gpu.status_updater.mapped_slices import mapped_slices
 from windtunnel.gpu.status_updater.members import MemberNode
 from windtunnel.gpu.status_updater.mock_backend import MockBackend
 from windtunnel.gpu.status_updater.node_documents import NodeDocument, NodeDocuments
@@ -155,7 +153,7 @@ class StatusUpdater:
         try:
             return hardware.recut(mapped_slices(node.mapping, hardware.shape.product))
         except ValueError as error:
-            words = f"node {key} cannot be cut as {MAPPING} says, its last state holds: {error}"
+            words = f"node {key} cannot be cut as {MIG_MAPPING} says, its last state holds: {error}"
             visit.tell("MigConfigFailed", words)
             return self._hardware.get(key, hardware)
 
