@@ -21,11 +21,22 @@ from windtunnel.gpu.chart import NAMESPACE, RELEASE, RENDERED, VALUES
 from windtunnel.kinds import builtin_kinds
 
 CHART = Path(__file__).resolve().parent / "windtunnel"
+_APART = {"key": "type", "operator": "NotIn", "values": ["kwok"]}
+SEEN = {
+    "affinity": {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [{"matchExpressions": [_APART]}]
+            }
+        }
+    }
+}
+"""What the chart sees for itself where it is rendered in a cluster whose nodes may be played."""
 
 
 def render(helm: str) -> dict[str, Any]:
     """Return {release, objects}: helm's own record, and (resource, object) in its order."""
-    values = json.dumps(VALUES)
+    values = json.dumps(VALUES | SEEN)
     command = [
         helm, "install", RELEASE, str(CHART), "--namespace", NAMESPACE, "--values", "-",
         "--dry-run=client", "--output", "json",
@@ -33,6 +44,7 @@ def render(helm: str) -> dict[str, Any]:
     done = subprocess.run(command, input=values, capture_output=True, text=True, check=True)
     release = _timeless(json.loads(done.stdout))
     del release["info"]["first_deployed"], release["info"]["last_deployed"]
+    release["config"] = VALUES
     crds = [yaml.safe_load(path.read_text()) for path in sorted((CHART / "crds").glob("*.yaml"))]
     rendered = [each for each in yaml.safe_load_all(release["manifest"]) if each]
     plurals = {(kind.api_version, kind.kind): kind for kind in builtin_kinds()}

@@ -77,3 +77,100 @@ def test_who_installs_it_is_told_when_no_node_has_gpus(
 
     kubectl("label", "node", "n", f"{label}=default")
     assert "0 nodes carry" not in helm("upgrade", "gpu-operator", str(CHART), *where)
+
+
+FREE = {
+    "deployment.apps/kwok-gpu-device-plugin",
+    "deployment.apps/nvidia-dcgm-exporter",
+    "deployment.apps/nvidia-dcgm-exporter-kwok",
+    "deployment.apps/status-updater",
+    "deployment.apps/topology-server",
+    "daemonset.apps/nvidia-dcgm-exporter",
+}
+"""What no label of a node that runs containers calls to it."""
+SHY = (
+    "{range .items[*]}{.kind}.apps/{.metadata.name} "
+    "{.spec.template.spec.affinity..matchExpressions[*].key}{'\\n'}{end}"
+)
+
+
+@pytest.mark.parametrize("compat", ["", "0.2"])
+@pytest.mark.parametrize(
+    ("labels", "apart"),
+    [({}, False), ({"type": "kwok"}, True), ({"windtunnel.dev/played-nodes": "may-come"}, True)],
+    ids=["real", "played", "may-be-played"],
+)
+def test_its_pods_are_kept_off_played_nodes_where_there_may_be_some(
+    up: Up, helm: Helm, kubectl: Kubectl, labels: dict[str, str], apart: bool, compat: str
+) -> None:
+    up("--ephemeral", "--port", "0", "--without", "scheduler,controllers,nodes")
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "labels": labels}}
+    kubectl("apply", "-f", "-", stdin=json.dumps(node))
+    chart = (str(CHART), "-n", "gpu-operator", "--set", "runtimeClass.enabled=false")
+
+    def shy(key: str) -> set[str]:
+        told = kubectl("get", "deploy,ds", "-n", "gpu-operator", "-o", f"jsonpath={SHY}")
+        lines = [line.split() for line in told.lower().splitlines()]
+        return {line[0] for line in lines if key in line[1:]}
+
+    helm("install", "gpu-operator", *chart, "--create-namespace", "--set", f"compat={compat}")
+    assert shy("type") == (FREE if apart else set())
+
+    own = '{"nodeAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":'
+    own += '[{"matchExpressions":[{"key":"mine","operator":"Exists"}]}]}}}'
+    helm("upgrade", "gpu-operator", *chart, "--set-json", f"affinity={own}")
+    assert (shy("type"), shy("mine")) == (set(), FREE)
+
+
+@pytest.mark.timeout(120)
+def test_a_plain_upgrade_keeps_what_up_made_of_a_cluster_with_played_nodes(
+    up: Up, helm: Helm, kubectl: Kubectl
+) -> None:
+    """Without --reuse-values, as who has a values file upgrades, and Argo and Flux do."""
+    home = up("--ephemeral", "--port", "0", "--nodes", "h100:2x8", kubelet=True)
+    where = ("-n", "gpu-operator")
+    for condition in ("create", "condition=Available"):
+        kubectl("wait", *where, f"--for={condition}", "deploy/status-updater", "--timeout=60s")
+    values = home.path / "values.yaml"
+    values.write_text("runtimeClass: {enabled: false}\n")
+    assert helm("get", "values", "gpu-operator", *where, "-o", "json") == (
+        '{"runtimeClass":{"enabled":false}}\n'
+    )
+
+    def plain() -> None:
+        helm("upgrade", "gpu-operator", str(CHART), *where, "-f", str(values))
+
+    made = helm("get", "manifest", "gpu-operator", *where)
+    plain()
+    assert helm("get", "manifest", "gpu-operator", *where) == made
+
+    for count in (4, 6):
+        pools = {"topology": {"nodePools": {"default": {"gpuCount": count}}}}
+        values.write_text(json.dumps({"runtimeClass": {"enabled": False}, **pools}))
+        plain()
+        gpus = f"jsonpath={{.status.allocatable.nvidia\\.com/gpu}}={count}"
+        kubectl("wait", "node/node-0", f"--for={gpus}", "--timeout=60s")
+
+    kubectl("rollout", "status", *where, "deploy/topology-server", "--timeout=60s")
+    nodes = kubectl("get", "pods", *where, "-o", "jsonpath={.items[*].spec.nodeName}").split()
+    assert set(nodes) == {"node-0"}
+
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "inside"},
+        "spec": {
+            "nodeName": "node-0",
+            "containers": [
+                {
+                    "name": "c",
+                    "image": "busybox",
+                    "command": ["sleep", "3600"],
+                    "resources": {"limits": {"nvidia.com/gpu": "1"}},
+                }
+            ],
+        },
+    }
+    kubectl("apply", "-f", "-", stdin=json.dumps(pod))
+    kubectl("wait", "pod/inside", "--for=condition=Ready", "--timeout=60s")
+    assert "Tesla" in kubectl("exec", "inside", "--", "nvidia-smi", "-L")

@@ -31,6 +31,8 @@ NODE: Final = "node-0"
 """The node that runs containers."""
 POOL: Final = "default"
 """The pool it belongs to: the one that the operator's chart knows."""
+BESIDE_PLAYED: Final = "windtunnel.dev/played-nodes=may-come"
+"""The label by which the chart sees, before there are any, that nodes here may only be played."""
 _KEPT: Final = ("PATH", "HOME", "LANG", "TMPDIR", "PYTHONPATH", "VIRTUAL_ENV")
 
 _FIRST_PAUSE_SECONDS: Final = 0.5
@@ -72,7 +74,7 @@ def node_process(folder: Path, keyring: Keyring, url: str, loop: Loop, log: Log)
         sys.executable, "-m", "windtunnel", "agent", "kubelet", "--node-name", NODE,
         "--root", str(folder / "root"), "--certificates", str(keyring.folder),
         "--api", urlsplit(url).netloc, "--label", f"{POOL_LABEL}={POOL}",
-        "--network", str(network.number),
+        "--label", BESIDE_PLAYED, "--network", str(network.number),
     ]  # fmt: skip
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     environment = kept | {"KUBECONFIG": str(credential), PARENT: str(os.getpid())}

@@ -9,7 +9,7 @@ from tests.world import World
 
 from windtunnel.gpu.chart import NAMESPACE, RELEASE, VALUES
 from windtunnel.gpu.chart.installation import DONE, Installation, marked, read_rendered
-from windtunnel.machinery.tree import Key
+from windtunnel.machinery.tree import Key, dig
 
 
 def install(world: World) -> None:
@@ -51,12 +51,17 @@ def test_the_release_is_kept_as_helm_keeps_it() -> None:
 
 
 def test_nothing_that_is_placed_freely_may_come_to_a_played_node() -> None:
-    affinity = VALUES["affinity"]
+    apart = {"key": "type", "operator": "NotIn", "values": ["kwok"]}
     deployments = [tree for _, tree in read_rendered().objects if tree["kind"] == "Deployment"]
 
     free = [tree for tree in deployments if tree["spec"]["replicas"] > 0]
     assert free
-    assert all(tree["spec"]["template"]["spec"]["affinity"] == affinity for tree in free)
+    for tree in free:
+        (term,) = dig(
+            tree, "spec", "template", "spec", "affinity", "nodeAffinity",
+            "requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms",
+        )  # fmt: skip
+        assert term == {"matchExpressions": [apart]}
 
 
 def test_what_runs_in_pods_waits_for_its_node_but_not_for_ever() -> None:

@@ -12,19 +12,8 @@ from typing import Any, Final
 
 RELEASE: Final = "gpu-operator"
 NAMESPACE: Final = "gpu-operator"
-_NOT_PLAYED: Final = {"key": "type", "operator": "NotIn", "values": ["kwok"]}
-VALUES: Final[dict[str, Any]] = {
-    "runtimeClass": {"enabled": False},
-    "affinity": {
-        "nodeAffinity": {
-            "requiredDuringSchedulingIgnoredDuringExecution": {
-                "nodeSelectorTerms": [{"matchExpressions": [_NOT_PLAYED]}]
-            }
-        }
-    },
-}
-"""What the release of a fresh cluster is given: the node brings RuntimeClass nvidia itself, and a
-played node only seems to run what is placed there."""
+VALUES: Final[dict[str, Any]] = {"runtimeClass": {"enabled": False}}
+"""What the release of a fresh cluster is given: the node brings RuntimeClass nvidia itself."""
 FOLDER: Final = Path(__file__).parent
 CHART: Final = FOLDER / "windtunnel"
 RENDERED: Final = FOLDER / "rendered.json.gz"

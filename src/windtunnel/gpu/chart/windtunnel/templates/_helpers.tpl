@@ -75,8 +75,30 @@ hostNetwork: true
 {{- end }}
 {{- end }}
 
+{{/*
+Puts the nodes of the cluster into .Nodes, asked for once a rendering: none where there is no
+cluster to ask, as under `helm template`.
+*/}}
+{{- define "windtunnel.look" -}}
+{{- if not (hasKey . "Nodes") }}{{ $_ := set . "Nodes" ((lookup "v1" "Node" "" "").items | default list) }}{{ end }}
+{{- end }}
+
+{{/*
+Where pods may run that no label of a node calls. Unless the values say it, not on played nodes, as
+soon as the cluster has some or a node says that some may come: nothing runs there.
+*/}}
 {{- define "windtunnel.affinity" -}}
-{{- with .Values.affinity }}
+{{- include "windtunnel.look" . }}
+{{- $affinity := .Values.affinity }}
+{{- range .Nodes }}
+{{- $labels := .metadata.labels | default dict }}
+{{- if and (not $affinity) (or (eq (get $labels "type") "kwok") (hasKey $labels "windtunnel.dev/played-nodes")) }}
+{{- $apart := dict "key" "type" "operator" "NotIn" "values" (list "kwok") }}
+{{- $terms := list (dict "matchExpressions" (list $apart)) }}
+{{- $affinity = dict "nodeAffinity" (dict "requiredDuringSchedulingIgnoredDuringExecution" (dict "nodeSelectorTerms" $terms)) }}
+{{- end }}
+{{- end }}
+{{- with $affinity }}
 affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
