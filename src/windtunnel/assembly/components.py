@@ -56,10 +56,10 @@ def _mig_faker(berth: Berth) -> Actor:
 
 
 def _topology_server(berth: Berth) -> Actor:
-    from windtunnel.gpu.topology_server import TopologyServer, read_settings
+    from windtunnel.gpu.topology_server import read_settings, topology_server
 
     client = berth.client("topology-server", watching=False)
-    return TopologyServer(client, read_settings(berth.environment))
+    return topology_server(client, read_settings(berth.environment))
 
 
 def _device_plugin(berth: Berth) -> Actor:

@@ -8,7 +8,8 @@ import pytest
 from tests.devices.cut import cut_node
 
 from windtunnel.devices import node_topology_text
-from windtunnel.gpu.topology_server.answers import TopologyReply, answer
+from windtunnel.gpu.http_server import HttpReply
+from windtunnel.gpu.topology_server.answers import answer
 from windtunnel.machinery.tree import Tree
 
 POOLS = (
@@ -29,7 +30,7 @@ def read(name: str) -> Tree | None:
     return {"data": {"topology.yml": texts[name]}} if name in texts else None
 
 
-def ask(path: str) -> TopologyReply:
+def ask(path: str) -> HttpReply:
     return answer(path, "topology", read)
 
 
@@ -75,11 +76,11 @@ def test_a_config_map_without_a_document_has_no_gpus() -> None:
 
 PLAIN = "text/plain; charset=utf-8"
 OTHERS = {
-    "/topology/nodes/none": TopologyReply(404, b"Node topology not found"),
-    "/topology/nodes/": TopologyReply(400, b"Can't get node name from url /topology/nodes/"),
-    "/topology/": TopologyReply(404, b"404 page not found\n", PLAIN),
-    "/": TopologyReply(404, b"404 page not found\n", PLAIN),
-    "/topology/nodes/broken": TopologyReply(
+    "/topology/nodes/none": HttpReply(404, b"Node topology not found"),
+    "/topology/nodes/": HttpReply(400, b"Can't get node name from url /topology/nodes/"),
+    "/topology/": HttpReply(404, b"404 page not found\n", PLAIN),
+    "/": HttpReply(404, b"404 page not found\n", PLAIN),
+    "/topology/nodes/broken": HttpReply(
         500,
         b"failed to parse node topology: yaml: line 1: did not find expected node content",
     ),
@@ -87,7 +88,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize(("path", "want"), OTHERS.items(), ids=OTHERS)
-def test_an_answer_that_is_no_document(path: str, want: TopologyReply) -> None:
+def test_an_answer_that_is_no_document(path: str, want: HttpReply) -> None:
     assert ask(path) == want
 
 

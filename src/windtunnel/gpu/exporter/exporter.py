@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -33,14 +34,15 @@ from windtunnel.devices import (
     parse_node_topology,
     topology_text,
 )
+from windtunnel.gpu.exporter.answers import answer
 from windtunnel.gpu.exporter.demand import Demand, asker
 from windtunnel.gpu.exporter.holdings import cpus_per_zone, holdings
 from windtunnel.gpu.exporter.hostfiles import usage_files, write_usage, write_zones
 from windtunnel.gpu.exporter.labels import relabelled
 from windtunnel.gpu.exporter.page import Page, exporter_name, joined, page_of
-from windtunnel.gpu.exporter.server import MetricsServer
 from windtunnel.gpu.exporter.settings import Settings
 from windtunnel.gpu.exporter.zones import RESOURCE, zones_of
+from windtunnel.gpu.http_server import HttpServer
 from windtunnel.kernel import DONE, Line, Loop, Result, Settled, Ticket, Worker
 from windtunnel.machinery.errors import Invalid
 from windtunnel.machinery.tree import Key, Tree, dig
@@ -98,7 +100,7 @@ class Exporter:
         self._demand = Demand(loop, asker(settings.prometheus_url), self._refresh_demand)
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
-        self.server = MetricsServer(settings.host, settings.port, self.text)
+        self.server = HttpServer(settings.host, settings.port, partial(answer, text=self.text))
         self._pod_resources = _pod_resources(settings)
         self._stop_watch: Callable[[], None] | None = None
         self._tickets: dict[str, Ticket] = {}

@@ -7,7 +7,6 @@ have are null, and the pools are those that a reader of the older form sees.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from windtunnel.devices import (
@@ -22,25 +21,15 @@ from windtunnel.devices import (
     parse_cluster_topology,
     parse_node_topology,
 )
+from windtunnel.gpu.http_server import PLAIN, HttpReply
 from windtunnel.machinery.tree import Tree, dig, encode
 
-_JSON: Final = "application/json"
 _NODES: Final = "/topology/nodes/"
 ReadConfigMap = Callable[[str], Tree | None]
 
 
-@dataclass(frozen=True, slots=True)
-class TopologyReply:
-    """One answer."""
-
-    status: int
-    body: bytes
-    content_type: str = _JSON
-    location: str = ""
-
-
-_NOT_FOUND: Final = TopologyReply(404, b"404 page not found\n", "text/plain; charset=utf-8")
-_ELSEWHERE: Final = TopologyReply(
+_NOT_FOUND: Final = HttpReply(404, b"404 page not found\n", PLAIN)
+_ELSEWHERE: Final = HttpReply(
     307,
     b'<a href="/topology/nodes/">Temporary Redirect</a>.\n\n',
     "text/html; charset=utf-8",
@@ -48,7 +37,7 @@ _ELSEWHERE: Final = TopologyReply(
 )
 
 
-def answer(path: str, topology_name: str, read: ReadConfigMap) -> TopologyReply:
+def answer(path: str, topology_name: str, read: ReadConfigMap) -> HttpReply:
     """Answer a request for a path, whatever its method.
 
     Args:
@@ -65,25 +54,25 @@ def answer(path: str, topology_name: str, read: ReadConfigMap) -> TopologyReply:
         return _NOT_FOUND
     node = path.removeprefix(_NODES).partition("/")[0]
     if not node:
-        return TopologyReply(400, f"Can't get node name from url {path}".encode())
+        return HttpReply(400, f"Can't get node name from url {path}".encode())
     tree = read(node_config_map_name(topology_name, node))
     if tree is None:
-        return TopologyReply(404, b"Node topology not found")
+        return HttpReply(404, b"Node topology not found")
     try:
-        return TopologyReply(200, encode(_node(dig(tree, "data", TOPOLOGY_KEY) or "")) + b"\n")
+        return HttpReply(200, encode(_node(dig(tree, "data", TOPOLOGY_KEY) or "")) + b"\n")
     except ValueError as error:
-        return TopologyReply(500, f"failed to parse node topology: {error}".encode())
+        return HttpReply(500, f"failed to parse node topology: {error}".encode())
 
 
-def _pools(topology_name: str, read: ReadConfigMap) -> TopologyReply:
+def _pools(topology_name: str, read: ReadConfigMap) -> HttpReply:
     tree = read(topology_name)
     if tree is None:
         words = f'failed to get topology configmap: configmaps "{topology_name}" not found'
-        return TopologyReply(500, words.encode())
+        return HttpReply(500, words.encode())
     try:
         found = parse_cluster_topology(dig(tree, "data", TOPOLOGY_KEY) or "")
     except ValueError as error:
-        return TopologyReply(500, f"failed to parse topology configmap: {error}".encode())
+        return HttpReply(500, f"failed to parse topology configmap: {error}".encode())
     pools: Tree | None = None
     if found.pools is not None:
         pools = {
@@ -100,7 +89,7 @@ def _pools(topology_name: str, read: ReadConfigMap) -> TopologyReply:
         "NodePoolLabelKey": found.label_key,
         "MigStrategy": found.mig_strategy,
     }
-    return TopologyReply(200, encode(body) + b"\n")
+    return HttpReply(200, encode(body) + b"\n")
 
 
 def _node(text: str) -> Tree:
