@@ -7,131 +7,27 @@ import select
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
+from tests.nodes.kubelet.runtime.containers import ended, make_order, said, started, up
 
 from windtunnel.nodes.kubelet.runtime.engine import ContainerEngine
 from windtunnel.nodes.kubelet.runtime.protocol import (
-    ContainerOrder,
-    ContainerRecord,
     ContainerState,
     CreateFailed,
     DeviceNode,
     Ended,
-    ExecFailed,
-    ExecTimedOut,
     Isolation,
     Mount,
     PullFailed,
     StartFailed,
 )
 
-
-def make_order(log_path: Path, *argv: str, **fields: Any) -> ContainerOrder:
-    """A busybox container that runs ``argv``."""
-    order = ContainerOrder(
-        pod_uid="u-1",
-        pod_namespace="default",
-        pod_name="a",
-        name="main",
-        attempt=0,
-        image="busybox:1.36",
-        command=argv or None,
-        args=None,
-        environment=(),
-        working_dir="",
-        mounts=(),
-        devices=(),
-        user=None,
-        group=None,
-        groups=(),
-        privileged=False,
-        read_only_root=False,
-        tty=False,
-        stdin=False,
-        log_path=log_path,
-        hostname="a",
-        address="10.42.0.7",
-        memory_limit_bytes=0,
-        annotations=(),
-        labels=(),
-        init=False,
-    )
-    return replace(order, **fields)
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ContainerEngine]:
-    engine = ContainerEngine(tmp_path_factory.mktemp("engine") / "containers")
-    yield engine
-    engine.close()
-
-
-@pytest.fixture(scope="module")
-def private(engine: ContainerEngine) -> ContainerEngine:
-    """The runtime, where this machine allows namespaces."""
-    if engine.isolation is not Isolation.NAMESPACES:
-        pytest.skip(engine.isolation_message)
-    return engine
-
-
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ContainerEngine]:
-    """A runtime of plain processes, whatever this machine allows."""
-    engine = ContainerEngine(tmp_path_factory.mktemp("plain") / "containers", isolate=False)
-    yield engine
-    engine.close()
-
-
-@pytest.fixture
-def log_path(tmp_path: Path) -> Path:
-    return tmp_path / "logs" / "0.log"
-
-
-LOOP = ("sh", "-c", "trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done")
 NOT_STARTED = (
     "failed to create containerd task: failed to create shim task: OCI runtime create failed: "
     "runc create failed: unable to start container process: "
 )
-
-
-def started(engine: ContainerEngine, log_path: Path, *argv: str, **fields: object) -> str:
-    container_id = engine.create(make_order(log_path, *argv, **fields))
-    engine.start(container_id)
-    return container_id
-
-
-def ended(engine: ContainerEngine, log_path: Path, *argv: str, **fields: object) -> ContainerRecord:
-    """Run a container to its end."""
-    over = threading.Event()
-    stop = engine.listen(lambda record: record.state is ContainerState.EXITED and over.set())
-    container_id = started(engine, log_path, *argv, **fields)
-    assert over.wait(30)
-    stop()
-    record = engine.record(container_id)
-    assert record is not None
-    engine.remove(container_id)
-    return record
-
-
-def said(log_path: Path) -> str:
-    return "\n".join(line.split(" ", 3)[3] for line in log_path.read_text().splitlines())
-
-
-def up(engine: ContainerEngine, log_path: Path) -> str:
-    """A container that runs until it is told to end, its trap set."""
-    container_id = engine.create(make_order(log_path, *LOOP, stdin=True))
-    engine.start(container_id)
-    attached = engine.attach(container_id)
-    if "up" not in log_path.read_text():
-        assert attached.stdout.read(3) == b"up\n"
-    attached.close()
-    return container_id
 
 
 ENDS = {
@@ -313,112 +209,6 @@ def test_the_log_is_what_the_container_put_out(engine: ContainerEngine, log_path
     assert sorted(lines) == ["stderr F two", "stdout F one", "stdout P tail"]
 
 
-def test_exec_runs_beside_the_first_process(engine: ContainerEngine, log_path: Path) -> None:
-    container_id = up(engine, log_path)
-
-    ended = engine.exec_sync(container_id, ["sh", "-c", "echo o; echo e >&2; exit 3"], 20)
-    assert ended == Ended(3, b"o\n", b"e\n")
-    assert engine.exec_sync(container_id, ["sh", "-c", "kill -9 $$"], 20) == Ended(137)
-    with pytest.raises(ExecTimedOut, match=r'^command timed out: "sleep 20" timed out after 1s$'):
-        engine.exec_sync(container_id, ["sleep", "20"], 1)
-    with pytest.raises(ExecFailed, match=r'exec: "nosuch": executable file not found in \$PATH: u'):
-        engine.exec_sync(container_id, ["nosuch"], 1)
-    engine.remove(container_id)
-    with pytest.raises(ExecFailed, match="not found"):
-        engine.exec_sync(container_id, ["true"], 1)
-
-
-def test_exec_ends_its_input_and_tells_its_code(engine: ContainerEngine, log_path: Path) -> None:
-    container_id = up(engine, log_path)
-    run = engine.exec(container_id, ["sh", "-c", "cat; exit 5"], stdin=True)
-    assert run.stdin is not None
-    run.stdin.write(b"hello\n")
-    run.stdin.close()
-
-    assert run.stdout.read() == b"hello\n"
-    assert run.wait() == 5
-    run.close()
-    engine.remove(container_id)
-
-
-def test_exec_on_a_terminal_that_is_resized(private: ContainerEngine, log_path: Path) -> None:
-    container_id = up(private, log_path)
-    run = private.exec(
-        container_id, ["sh", "-c", "read x; stty size; exit 9"], tty=True, stdin=True
-    )
-    run.resize(100, 40)
-    assert run.stdin is not None
-    run.stdin.write(b"go\n")
-    seen = b""
-    while piece := run.stdout.read(1000):
-        seen += piece
-
-    assert seen == b"go\r\n40 100\r\n"
-    assert run.stderr is None
-    assert run.wait() == 9
-    run.close()
-    private.remove(container_id)
-
-
-def test_an_interactive_shell_is_master_of_its_terminal(
-    private: ContainerEngine, log_path: Path
-) -> None:
-    container_id = up(private, log_path)
-    run = private.exec(container_id, ["sh", "-i"], tty=True, stdin=True)
-    assert run.stdin is not None
-    run.stdin.write(b"exit 4\n")
-    seen = b""
-    while piece := run.stdout.read(1000):
-        seen += piece
-
-    assert run.wait() == 4
-    assert b"job control" not in seen
-    assert b"process group" not in seen
-    run.close()
-    private.remove(container_id)
-
-
-def test_a_killed_terminal_exec_ends(private: ContainerEngine, log_path: Path) -> None:
-    container_id = up(private, log_path)
-    run = private.exec(container_id, ["sleep", "60"], tty=True)
-    run.kill()
-    while run.stdout.read(1000):
-        pass
-
-    assert run.wait() == 137
-    run.close()
-    private.remove(container_id)
-
-
-def test_a_killed_exec_leaves_the_container(engine: ContainerEngine, log_path: Path) -> None:
-    container_id = up(engine, log_path)
-    run = engine.exec(container_id, ["sleep", "60"])
-    run.kill()
-
-    assert run.stdout.read() == b""
-    assert run.wait() == 137
-    run.close()
-    assert engine.exec_sync(container_id, ["echo", "here"], 20) == Ended(0, b"here\n")
-    engine.remove(container_id)
-
-
-def test_attach_speaks_with_the_first_process(engine: ContainerEngine, log_path: Path) -> None:
-    container_id = engine.create(make_order(log_path, "cat", stdin=True, stdin_once=True))
-    engine.start(container_id)
-    attached = engine.attach(container_id)
-    assert attached.stdin is not None
-    attached.stdin.write(b"hello\n")
-    attached.stdin.close()
-
-    assert attached.stdout.read() == b"hello\n"
-    assert attached.wait() == 0
-    assert said(log_path) == "hello"
-    attached.close()
-    with pytest.raises(ExecFailed, match="CONTAINER_EXITED"):
-        engine.attach(container_id)
-    engine.remove(container_id)
-
-
 def test_an_unknown_image_sleeps_and_says_so(engine: ContainerEngine, log_path: Path) -> None:
     with pytest.raises(CreateFailed):
         engine.create(make_order(log_path, image="nvidia/cuda:12"))
@@ -497,7 +287,7 @@ def test_many_containers_leave_nothing(
 NODE = """
 import sys
 from pathlib import Path
-from tests.nodes.kubelet.test_runtime import make_order
+from tests.nodes.kubelet.runtime.containers import make_order
 from windtunnel.nodes.kubelet.runtime.engine import ContainerEngine
 engine = ContainerEngine(Path(sys.argv[1]) / "containers", isolate=sys.argv[2] == "private")
 order = make_order(Path(sys.argv[1]) / "0.log", "sh", "-c", "sleep 60 & sleep 60", user={user})

@@ -6,43 +6,31 @@ Every change of a container happens on the keeper's thread; what is asked comes 
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
-import pty
 import secrets
 import signal
-import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from windtunnel.kernel import Clock, WallClock
-from windtunnel.nodes.kubelet.durations import spoken
 from windtunnel.nodes.kubelet.runtime import memory
 from windtunnel.nodes.kubelet.runtime.bundle import (
     Bundle,
     OwnFiles,
     check_sources,
-    identity_of,
     lay_out,
     make_bundle,
     remove_bundle,
 )
 from windtunnel.nodes.kubelet.runtime.container import Container, Launch
-from windtunnel.nodes.kubelet.runtime.entry import Missing, find_program, inside
-from windtunnel.nodes.kubelet.runtime.execution import (
-    AttachedExec,
-    ProcessExec,
-    reading,
-    set_size,
-    writing,
-)
+from windtunnel.nodes.kubelet.runtime.doorway import Doorway
+from windtunnel.nodes.kubelet.runtime.execution import AttachedExec, ProcessExec
 from windtunnel.nodes.kubelet.runtime.images import ImageStore, remark
 from windtunnel.nodes.kubelet.runtime.isolation import Tools, trial
 from windtunnel.nodes.kubelet.runtime.keeper import Keeper
-from windtunnel.nodes.kubelet.runtime.programs import shell_level
 from windtunnel.nodes.kubelet.runtime.programs import tools as toolbox
 from windtunnel.nodes.kubelet.runtime.protocol import (
     ContainerOrder,
@@ -51,7 +39,6 @@ from windtunnel.nodes.kubelet.runtime.protocol import (
     CreateFailed,
     Ended,
     ExecFailed,
-    ExecTimedOut,
     ImageRecord,
     Isolation,
     StartFailed,
@@ -63,7 +50,6 @@ _SETTLE_SECONDS: Final = 60.0
 _DEATH_SECONDS: Final = 10.0
 """How long a killed process may take to be gone; only one that the kernel holds takes longer."""
 _TOOL_PATH: Final = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
-_JOIN: Final = 'echo 0 > "$0" && exec "$@"'
 
 
 class ContainerEngine:
@@ -267,24 +253,7 @@ class ContainerEngine:
         self, container_id: str, argv: Sequence[str], *, tty: bool = False, stdin: bool = False
     ) -> ProcessExec:
         """Run a program in a running container; raises ExecFailed."""
-        command, environment = self._entering(container_id, argv, tty=tty)
-        if tty:
-            return self._exec_on_terminal(command, environment, stdin=stdin)
-        process = self._spawn(
-            command,
-            environment,
-            subprocess.PIPE if stdin else subprocess.DEVNULL,
-            subprocess.PIPE,
-            subprocess.PIPE,
-        )
-        assert process.stdout is not None
-        assert process.stderr is not None
-        return ProcessExec(
-            process,
-            process.stdin,  # type: ignore[arg-type]
-            process.stdout,  # type: ignore[arg-type]
-            process.stderr,  # type: ignore[arg-type]
-        )
+        return self._doorway(container_id, "exec in").exec(argv, tty=tty, stdin=stdin)
 
     def exec_sync(self, container_id: str, argv: Sequence[str], timeout_seconds: float) -> Ended:
         """Run a program to its end. 0 seconds: no limit.
@@ -293,49 +262,11 @@ class ContainerEngine:
             ExecFailed: it cannot be run.
             ExecTimedOut: it took too long.
         """
-        command, environment = self._entering(container_id, argv, tty=False)
-        process = self._spawn(
-            command, environment, subprocess.DEVNULL, subprocess.PIPE, subprocess.PIPE
-        )
-        try:
-            out, err = process.communicate(timeout=timeout_seconds or None)
-        except subprocess.TimeoutExpired as late:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            written = (late.output or b"") + (late.stderr or b"")
-            process.wait()
-            for file in (process.stdout, process.stderr):
-                if file is not None:
-                    file.close()
-            told = f'command timed out: "{" ".join(argv)}" timed out after '
-            raise ExecTimedOut(told + spoken(timeout_seconds), written) from None
-        code = process.returncode
-        return Ended(128 - code if code < 0 else code, out, err)
+        return self._doorway(container_id, "exec in").exec_sync(argv, timeout_seconds)
 
     def attach(self, container_id: str) -> AttachedExec:
         """Open the ends of a running container's first process; raises ExecFailed."""
-        container, _ = self._running(container_id, "failed to attach to container")
-
-        def wait() -> int:
-            container.exited.wait()
-            return container.record.exit_code
-
-        def resize(columns: int, rows: int) -> None:
-            self._keeper.do(lambda: set_size(container.terminal, columns, rows))
-
-        def open_ends() -> AttachedExec:
-            stdin = None
-            if container.order.tty and container.terminal >= 0:
-                stdin = writing(os.dup(container.terminal))
-            elif container.stdin >= 0:
-                stdin = writing(os.dup(container.stdin))
-                if container.order.stdin_once:
-                    container.close_stdin()
-            attached = AttachedExec(stdin, resize, wait, terminal=container.order.tty)
-            container.tap(attached)
-            return attached
-
-        return self._keeper.do(open_ends)
+        return self._doorway(container_id, "attach to").attach()
 
     def close(self) -> None:
         """Kill every container and leave nothing behind but log files."""
@@ -374,83 +305,13 @@ class ContainerEngine:
             )
         return found
 
-    def _running(self, container_id: str, what: str) -> tuple[Container, Bundle]:
+    def _doorway(self, container_id: str, purpose: str) -> Doorway:
         container, bundle = self._find(container_id, ExecFailed)
         state = container.record.state
         if state is not ContainerState.RUNNING:
-            raise ExecFailed(f"{what}: container is in {_cri(state)} state")
-        return container, bundle
-
-    def _entering(
-        self, container_id: str, argv: Sequence[str], *, tty: bool
-    ) -> tuple[list[str], dict[str, str]]:
-        """Return the command that runs ``argv`` in a container, and its environment."""
-        container, bundle = self._running(container_id, "failed to exec in container")
-        pid = container.record.pid
+            raise ExecFailed(f"failed to {purpose} container: container is in {_cri(state)} state")
         isolated = self.isolation is Isolation.NAMESPACES
-        root = f"/proc/{pid}/root" if isolated else "/"
-        search = bundle.environment["PATH"]
-        name = argv[0]
-        own = Path(f"{bundle.folder}/root{name}")
-        if not isolated and name.startswith("/") and own.exists():
-            name = str(own)
-        try:
-            find_program(root, name, search, bundle.working_dir)
-        except Missing as missing:
-            raise ExecFailed(
-                f'failed to exec in container: failed to start exec "{secrets.token_hex(32)}": '
-                "OCI runtime exec failed: exec failed: unable to start container process: "
-                f"{missing}: unknown"
-            ) from None
-        command: list[str] = []
-        if container.group is not None:
-            command = ["/bin/sh", "-c", _JOIN, str(container.group.procs)]
-        if isolated:
-            folder = inside(root, bundle.working_dir).removeprefix(root)
-            identity = identity_of(container.order)
-            command += self._tools.enter(identity, pid, folder, (name, *argv[1:]), terminal=tty)
-        else:
-            if tty and self._tools.setsid:
-                command += [self._tools.setsid, "--ctty"]
-            command += ["/usr/bin/env", "-C", bundle.working_dir, name, *argv[1:]]
-        environment = {**shell_level(tuple(argv)), **bundle.environment}
-        if tty:
-            environment.setdefault("TERM", "xterm")
-        return command, environment
-
-    def _exec_on_terminal(
-        self, command: list[str], environment: dict[str, str], *, stdin: bool
-    ) -> ProcessExec:
-        master, slave = pty.openpty()
-        # Without namespaces ``setsid`` comes first, and would fork if there were a session already.
-        isolated = self.isolation is Isolation.NAMESPACES
-        process = self._spawn(command, environment, slave, slave, slave, session=isolated)
-        os.close(slave)
-        given = writing(os.dup(master)) if stdin else None
-        return ProcessExec(process, given, reading(master, terminal=True), None, master)
-
-    def _spawn(
-        self,
-        command: list[str],
-        environment: dict[str, str],
-        stdin: int,
-        stdout: int,
-        stderr: int,
-        *,
-        session: bool = True,
-    ) -> subprocess.Popen[bytes]:
-        return self._keeper.do(
-            lambda: subprocess.Popen(
-                command,
-                env=environment,
-                stdin=stdin,
-                stdout=stdout,
-                stderr=stderr,
-                bufsize=0,
-                cwd="/",
-                start_new_session=session,
-            )
-        )
+        return Doorway(container, bundle, self._tools, self._keeper, isolated=isolated)
 
     def _look_at_memory(self) -> bool:
         """Kill containers that hold more than they may, where no control group does it."""
