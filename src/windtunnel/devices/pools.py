@@ -23,6 +23,8 @@ PLAYED: Final = "kwok.x-k8s.io/node"
 """The node annotation by which kwok knows the nodes it plays: ``fake``."""
 POOL_NAMESPACE: Final = "gpu-operator"
 _PREFIX: Final = "topology-pool-"
+TOPOLOGY_NAME: Final = "topology"
+"""The ConfigMap of the cluster's pools, which those of nodes are named after."""
 TOPOLOGY_KEY: Final = "topology.yml"
 
 

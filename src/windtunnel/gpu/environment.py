@@ -9,8 +9,6 @@ from typing import Final
 
 from windtunnel.errors import UsageError
 
-TOPOLOGY_NAME: Final = "topology"
-"""The ConfigMap of the cluster's pools, which those of nodes are named after."""
 RESERVATION_NAMESPACE: Final = "runai-reservation"
 """Where pods hold GPUs for others."""
 _LARGEST_PORT: Final = 65535

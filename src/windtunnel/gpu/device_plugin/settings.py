@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from windtunnel.devices import node_config_map_name
-from windtunnel.gpu.environment import TOPOLOGY_NAME, container_root, flag, require
+from windtunnel.devices import TOPOLOGY_NAME, node_config_map_name
+from windtunnel.gpu.environment import container_root, flag, require
 from windtunnel.machinery.tree import Key
 
 

@@ -8,10 +8,9 @@ from typing import Final
 
 import msgspec
 
-from windtunnel.devices import POOL_NAMESPACE
+from windtunnel.devices import POOL_NAMESPACE, TOPOLOGY_NAME
 from windtunnel.gpu.environment import (
     RESERVATION_NAMESPACE,
-    TOPOLOGY_NAME,
     container_root,
     flag,
     port,

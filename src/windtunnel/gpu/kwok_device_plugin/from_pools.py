@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from windtunnel.client import Change, Client
 from windtunnel.client.cache import Cache
-from windtunnel.devices import GPU, PLAYED, POOL_NAMESPACE
-from windtunnel.gpu.environment import TOPOLOGY_NAME
+from windtunnel.devices import GPU, PLAYED, POOL_NAMESPACE, TOPOLOGY_NAME
 from windtunnel.gpu.kwok_device_plugin.amounts import EquippedNode, GpuAmounts, lacking
 from windtunnel.gpu.pools import Hardware, Pools
 from windtunnel.kernel import DONE, Loop, Result, Worker

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from windtunnel.devices import POOL_NAMESPACE
+from windtunnel.devices import POOL_NAMESPACE, TOPOLOGY_NAME
 from windtunnel.gpu.environment import (
     RESERVATION_NAMESPACE,
-    TOPOLOGY_NAME,
     flag,
     require,
     seconds,

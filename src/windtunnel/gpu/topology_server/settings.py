@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from windtunnel.devices import POOL_NAMESPACE
-from windtunnel.gpu.environment import TOPOLOGY_NAME, port
+from windtunnel.devices import POOL_NAMESPACE, TOPOLOGY_NAME
+from windtunnel.gpu.environment import port
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
