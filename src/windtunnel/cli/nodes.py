@@ -18,7 +18,12 @@ def command() -> None:
 
 @command.command()
 @options.name
-@click.option("--pool", required=True, metavar="POOL", help="The pool's name; its nodes are POOL-0, POOL-1, ….")
+@click.option(
+    "--pool",
+    required=True,
+    metavar="POOL",
+    help="The pool's name; its nodes are POOL-0, POOL-1, ….",
+)
 @click.option("--count", default=1, metavar="N", show_default=True, help="How many nodes to add.")
 @click.option("--gpus", default=8, metavar="N", show_default=True, help="GPUs of each node.")
 @click.option(
@@ -35,7 +40,9 @@ def command() -> None:
     help="Memory of one GPU, for a model not in the catalogue.",
 )
 @click.option("--cpu", default="", metavar="Q", help="CPU of each node; by default 24 a GPU.")
-@click.option("--memory", default="", metavar="Q", help="Memory of each node; by default 192Gi a GPU.")
+@click.option(
+    "--memory", default="", metavar="Q", help="Memory of each node; by default 192Gi a GPU."
+)
 @click.option("--label", "labels", multiple=True, metavar="K=V", help="A label; repeatable.")
 @click.option("--taint", "taints", multiple=True, metavar="K=V:EFFECT", help="A taint; repeatable.")
 def add(
@@ -113,7 +120,9 @@ def list_(name: str, output: str) -> None:
 
 @command.command()
 @options.name
-@click.option("--pool", default="", metavar="POOL", help="Remove all nodes of this pool, and the pool.")
+@click.option(
+    "--pool", default="", metavar="POOL", help="Remove all nodes of this pool, and the pool."
+)
 @click.argument("names", nargs=-1)
 def remove(name: str, pool: str, names: tuple[str, ...]) -> None:
     """Remove nodes by name, or a whole pool.
