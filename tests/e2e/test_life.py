@@ -230,6 +230,8 @@ def test_two_clusters_cannot_share_a_data_folder(up: Up) -> None:
     refused = home.run("up", "--detach", "--name", "b", "--data-dir", "shared-data")
 
     one_sentence(refused, 4, "is in use by another cluster")
+    # What never was must not be listed.
+    assert [one["name"] for one in json.loads(home.run("list", "-o", "json").stdout)] == ["a"]
 
 
 def test_a_cluster_is_taken_up_again_where_its_data_is(up: Up) -> None:

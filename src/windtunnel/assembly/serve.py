@@ -43,13 +43,16 @@ Measured by bench-fill: at 0.5 ms the two threads spend a third of the CPU on ha
 """
 
 
-def serve(settings: Settings, ready: Ready, *, echo: bool = False) -> signal.Signals:
+def serve(
+    settings: Settings, ready: Ready, *, echo: bool = False, new: bool = False
+) -> signal.Signals:
     """Serve one cluster until a signal says to stop; returns that signal.
 
     Args:
         settings: What was asked for.
         ready: Called once, when a pod can be created.
         echo: Copy the log to the error stream.
+        new: Whether the state folder has just been made for this; a refusal takes it back.
 
     Raises:
         WindtunnelError: the cluster cannot be started or kept; nothing is left of it but its data.
@@ -61,15 +64,19 @@ def serve(settings: Settings, ready: Ready, *, echo: bool = False) -> signal.Sig
     # Nothing made here is garbage; the cluster turns collections on when it stands.
     gc.disable()
     clock = WallClock()
-    with ExitStack() as held:
+    with ExitStack() as held, ExitStack() as refused:
         folder = Folder(settings.name, settings.home)
+        if new:
+            refused.callback(folder.remove)
         known = kubeconfig.read(settings.kubeconfig)
         kubeconfig.check(settings.kubeconfig, known, folder.context)
         tokens = _tokens(settings.token_file)
         if settings.flags or settings.scheduler_file is not None:
             _judge_parts(settings)
-        folder.create()
+        new = folder.create()
         held.callback(folder.hold().release)
+        if new:
+            refused.callback(folder.remove)
         log = _log(folder, clock, held, echo=echo)
         listener = held.enter_context(_listen(settings.port))
         storage = None if settings.ephemeral else _storage(settings, folder, held)
@@ -83,6 +90,7 @@ def serve(settings: Settings, ready: Ready, *, echo: bool = False) -> signal.Sig
         held.callback(events.close)
         sys.setswitchinterval(_COMMITTER_TURN_SECONDS)
         folder.remember_end("")
+        refused.pop_all()
         try:
             cluster = Cluster(settings, storage, store, clock, keyring, tokens, log)
             return events.run_until_complete(cluster.run(folder, listener, ready, held))

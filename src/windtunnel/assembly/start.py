@@ -17,12 +17,12 @@ def start(settings: Settings, *, bound: bool = False) -> Process:
         WindtunnelError: it cannot be started; nothing is left of it but its data.
     """
     folder = Folder(settings.name, settings.home)
-    folder.create()
+    new = folder.create()
 
     def serve_it(ready: Ready) -> None:
         # Imported in the child: the parent needs none of it.
         from windtunnel.assembly.serve import serve
 
-        serve(settings, ready)
+        serve(settings, ready, new=new)
 
     return detached(serve_it, folder.log, bound=bound)

@@ -103,14 +103,14 @@ class Folder:
         """Where the data lives unless ``--data-dir`` says otherwise."""
         return self.path / "data"
 
-    def create(self) -> None:
-        """Make the folder, or see that it is a cluster's.
+    def create(self) -> bool:
+        """Make the folder, or see that it is a cluster's; returns whether it is new.
 
         Raises:
             DataError: it cannot be made, or is somebody else's.
         """
         if self.exists:
-            return
+            return False
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             # A file that begins with a dot is a marker whose writer died.
@@ -123,6 +123,7 @@ class Folder:
             write_private(self._marker, _encoded(Remembered()))
         except OSError as error:
             raise DataError(f"cannot make {self.path}: {error.strerror}") from error
+        return True
 
     def remembered(self) -> Remembered:
         """Return what is known of the cluster while nobody serves it.
