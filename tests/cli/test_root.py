@@ -41,6 +41,16 @@ WRONG = {
         2,
         "nodes add: there is no option --poool; did you mean --pool?",
     ),
+    "what is no regular expression": (
+        ["conformance", "kubelet", __file__, "--emit", "out", "--only", "("],
+        2,
+        "--only '(' is no regular expression: missing )",
+    ),
+    "what is no recording": (
+        ["conformance", "kubelet", __file__, "--emit", "out"],
+        4,
+        f"{__file__} holds no recorded scenarios of pods: Extra data",
+    ),
     "a value of the wrong type": (
         ["up", "--port", "high"],
         2,

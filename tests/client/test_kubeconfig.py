@@ -148,7 +148,7 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
 
 MALFORMED = {
     "no YAML": (b"clusters: [", "is not YAML"),
-    "not a mapping": (b"- a\n- b\n", "holds a list, not a mapping"),
+    "not a mapping": (b"- a\n- b\n", "it holds no mapping"),
     "another kind": (b"kind: Pod\n", "its kind is Pod, not Config"),
     "clusters that are no list": (b"clusters: 5\n", "clusters is not a list of mappings"),
     "users that are texts": (b"users: [me]\n", "users is not a list of mappings"),

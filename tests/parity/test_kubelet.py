@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import re
 from typing import Any
 
 import pytest
 
 from windtunnel.client import Change
+from windtunnel.errors import DataError
 from windtunnel.machinery.tree import Key, encode
 from windtunnel.parity.kubelet import looks
 from windtunnel.parity.kubelet.plugin import preferred
@@ -182,11 +184,30 @@ def test_a_checkpoint_is_shown_by_names_and_decoded() -> None:
 def test_scenarios_are_chosen_by_id_or_kind(tmp_path: Any) -> None:
     path = tmp_path / "scenarios.jsonl"
     path.write_bytes(
-        b"\n".join(encode({"id": f"s{n}", "kind": kind}) for n, kind in enumerate(("a", "b")))
+        b"\n".join(
+            encode({"id": f"s{n}", "kind": kind, "script": []}) for n, kind in enumerate("ab")
+        )
     )
 
-    assert [one["id"] for one in read_scenarios(path, "b$")] == ["s1"]
+    assert [one["id"] for one in read_scenarios(path, re.compile("b$"))] == ["s1"]
     assert len(read_scenarios(path)) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"# A page", "Expecting value"),
+        (b"\xff\xfe", "can't decode"),
+        (b"[]", "a line has no id"),
+        (b'{"id": "a", "kind": "b"}', "a line has no script"),
+    ],
+)
+def test_another_file_is_refused(content: bytes, why: str, tmp_path: Any) -> None:
+    path = tmp_path / "scenarios.jsonl"
+    path.write_bytes(content)
+
+    with pytest.raises(DataError, match=why):
+        read_scenarios(path)
 
 
 @pytest.mark.parametrize(

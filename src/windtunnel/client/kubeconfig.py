@@ -205,7 +205,7 @@ def connection(path: Path, context: str = "") -> Connection:
 
 def _flaw(config: Any) -> str:
     if not isinstance(config, dict):
-        return f"it holds a {type(config).__name__}, not a mapping"
+        return "it holds no mapping"
     if config.get("kind") not in (None, "Config"):
         return f"its kind is {config['kind']}, not Config"
     for section in ("clusters", "users", "contexts"):

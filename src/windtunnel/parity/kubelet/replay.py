@@ -9,19 +9,28 @@ import subprocess
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from windtunnel.errors import DataError
 from windtunnel.machinery.tree import Tree, dig
 
 _KUBECTL: Final = "1.36"
+_ALL: Final = re.compile("")
 _TRAILING_SECONDS: Final = 1.6
 """How long is watched after the last step: what the recordings show, between 1.5 and 1.8."""
 
 
-def read_scenarios(path: Path, only: str = "") -> list[Tree]:
-    """Return the scenarios of a file whose id and kind a pattern is found in."""
-    lines = (json.loads(line) for line in path.read_text().splitlines() if line.strip())
-    return [one for one in lines if re.search(only, f"{one['id']} {one['kind']}")]
+def read_scenarios(path: Path, only: re.Pattern[str] = _ALL) -> list[Tree]:
+    """Return the scenarios of a file whose id and kind a pattern is found in.
+
+    Raises:
+        DataError: the file is not of this format.
+    """
+    try:
+        lines = [_checked(json.loads(line)) for line in path.read_text().splitlines() if line]
+    except ValueError as error:
+        raise DataError(f"{path} holds no recorded scenarios of pods: {error}") from error
+    return [one for one in lines if only.search(f"{one['id']} {one['kind']}")]
 
 
 def replay(
@@ -77,6 +86,14 @@ def play(scenario: Tree, kubectl: str) -> Tree:
     from windtunnel.parity.kubelet.scenario import Scenario
 
     return Scenario(scenario, kubectl).play(_TRAILING_SECONDS)
+
+
+def _checked(scenario: Any) -> Tree:
+    missing = {"id", "kind", "script"} - set(scenario if isinstance(scenario, dict) else ())
+    if missing:
+        raise ValueError(f"a line has no {min(missing)}")
+    checked: Tree = scenario
+    return checked
 
 
 def _length(scenario: Tree) -> float:
