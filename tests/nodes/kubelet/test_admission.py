@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.admission import judge
+from windtunnel.nodes.kubelet.admission import forbid, judge
 
 
 def pod(name: str = "p", requests: Tree | None = None, port: int = 0, **spec: Any) -> Tree:
@@ -33,6 +33,8 @@ def chosen(operator: str, *values: str, part: str = "matchExpressions", key: str
     return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}}
 
 
+CONFINED = {"appArmorProfile": {"type": "RuntimeDefault"}}
+UNENFORCED = "Cannot enforce AppArmor: AppArmor is not enabled on the host"
 TAINT = [{"key": "k", "value": "v", "effect": "NoExecute"}]
 SELECTOR = "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector"
 PORTS = "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports"
@@ -50,6 +52,30 @@ class Case:
 
 
 CASES = {
+    "for another system": Case(
+        pod(os={"name": "windows"}, nodeSelector={"zone": "b"}),
+        "PodOSNotSupported",
+        "Failed to admit pod as the OS field doesn't match node OS",
+    ),
+    "for this system": Case(pod(os={"name": "linux"})),
+    "labelled for another system": Case(
+        {**pod(), "metadata": {"name": "p", "labels": {"kubernetes.io/os": "windows"}}},
+        "PodOSSelectorNodeLabelDoesNotMatch",
+        "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label",
+    ),
+    "with groups that only newer runtimes can set": Case(
+        pod(securityContext={"supplementalGroupsPolicy": "Strict"}),
+        "SupplementalGroupsPolicyNotSupported",
+        "SupplementalGroupsPolicy=Strict is not supported in this node",
+    ),
+    "with merged groups": Case(pod(securityContext={"supplementalGroupsPolicy": "Merge"})),
+    "to be confined as a whole": Case(pod(securityContext=CONFINED), "AppArmor", UNENFORCED),
+    "to be confined in part": Case(
+        pod(initContainers=[{"name": "i", "securityContext": CONFINED}]), "AppArmor", UNENFORCED
+    ),
+    "not to be confined": Case(
+        pod(securityContext={"appArmorProfile": {"type": "Unconfined"}}),
+    ),
     "it fits": Case(pod(requests={"cpu": "2"})),
     "too much cpu, told in thousandths": Case(
         pod(requests={"cpu": "50"}),
@@ -100,3 +126,28 @@ def test_judge(case: Case) -> None:
 
     told = (refusal.reason, refusal.message) if refusal is not None else ("", "")
     assert told == (case.reason, case.message)
+
+
+def test_a_machine_that_can_confine_a_pod_takes_it() -> None:
+    assert judge(pod(securityContext=CONFINED), node(), [], {}, app_armor=True) is None
+
+
+SYSCTLS = {
+    "none": ({}, ""),
+    "a safe one": ({"net.ipv4.tcp_syncookies": "0"}, ""),
+    "one that is written with slashes": ({"kernel/shm_rmid_forced": "1"}, ""),
+    "one that nobody may set": ({"kernel.msgmax": "1"}, '"kernel.msgmax" not allowlisted'),
+    "one of a network that is shared": (
+        {"net.ipv4.tcp_rmem": "1", "hostNetwork": ""},
+        '"net.ipv4.tcp_rmem" not allowed with host net enabled',
+    ),
+}
+
+
+@pytest.mark.parametrize(("given", "why"), SYSCTLS.values(), ids=SYSCTLS)
+def test_kernel_parameters_of_a_pod(given: dict[str, str], why: str) -> None:
+    sysctls = [{"name": name, "value": value} for name, value in given.items() if value]
+    refusal = forbid(pod(securityContext={"sysctls": sysctls}, hostNetwork="hostNetwork" in given))
+
+    assert (refusal.message if refusal else "") == (why and f"forbidden sysctl: {why}")
+    assert refusal is None or refusal.reason == "SysctlForbidden"

@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.pod_spec import asked, field_path, grace_seconds, same_image
+from windtunnel.nodes.kubelet.pod_spec import (
+    asked,
+    field_path,
+    grace_seconds,
+    same_image,
+    with_origin,
+)
 
 GRACES = {
     "as specified": ({"spec": {"terminationGracePeriodSeconds": 5}}, 5),
@@ -24,6 +30,18 @@ GRACES = {
 @pytest.mark.parametrize(("pod", "want"), GRACES.values(), ids=GRACES.keys())
 def test_the_grace_of_a_pod(pod: Tree, want: int) -> None:
     assert grace_seconds({"metadata": {}, **pod}) == want
+
+
+def test_a_pod_is_kept_with_where_it_comes_from_and_since_when() -> None:
+    first = with_origin({"metadata": {"annotations": {"a": "b"}}}, None, 1769846400.5)
+    again = with_origin({"metadata": {}}, first, 1769846500.0)
+
+    origin = {
+        "kubernetes.io/config.seen": "2026-01-31T08:00:00.500000000Z",
+        "kubernetes.io/config.source": "api",
+    }
+    assert first["metadata"]["annotations"] == {"a": "b", **origin}
+    assert again["metadata"]["annotations"] == origin
 
 
 def test_a_container_is_named_by_its_place() -> None:

@@ -15,11 +15,48 @@ from windtunnel.machinery.tree import Tree, dig
 from windtunnel.nodes.kubelet.devices.admission import Rejected
 from windtunnel.nodes.kubelet.pod_spec import containers
 
+_SYSTEM: Final = "linux"
+_SYSTEM_LABEL: Final = "kubernetes.io/os"
+_SYSCTLS: Final = {
+    "kernel.shm_rmid_forced": "ipc",
+    "net.ipv4.ip_local_port_range": "net",
+    "net.ipv4.tcp_syncookies": "net",
+    "net.ipv4.ping_group_range": "net",
+    "net.ipv4.ip_unprivileged_port_start": "net",
+    "net.ipv4.ip_local_reserved_ports": "net",
+    "net.ipv4.tcp_keepalive_time": "net",
+    "net.ipv4.tcp_fin_timeout": "net",
+    "net.ipv4.tcp_keepalive_intvl": "net",
+    "net.ipv4.tcp_keepalive_probes": "net",
+    "net.ipv4.tcp_rmem": "net",
+    "net.ipv4.tcp_wmem": "net",
+}
+"""Kernel parameters that a pod may set, and the namespace that each belongs to."""
 _FIRST: Final[tuple[str, ...]] = ("pods", "cpu", "memory", "ephemeral-storage")
 
 
+def forbid(pod: Tree) -> Rejected | None:
+    """Return why the pod may not even ask for its devices; None where it may."""
+    spec = pod["spec"]
+    shared = {"net": spec.get("hostNetwork"), "ipc": spec.get("hostIPC")}
+    for each in dig(spec, "securityContext", "sysctls") or ():
+        name = str(each["name"]).replace("/", ".")
+        space = _SYSCTLS.get(name)
+        if space is None:
+            return Rejected("SysctlForbidden", f'forbidden sysctl: "{name}" not allowlisted')
+        if shared[space]:
+            why = f'"{name}" not allowed with host {space} enabled'
+            return Rejected("SysctlForbidden", f"forbidden sysctl: {why}")
+    return None
+
+
 def judge(
-    pod: Tree, node: Tree, others: Iterable[Tree], held: Mapping[str, int]
+    pod: Tree,
+    node: Tree,
+    others: Iterable[Tree],
+    held: Mapping[str, int],
+    *,
+    app_armor: bool = False,
 ) -> Rejected | None:
     """Return why the pod may not run on the node; None where it may.
 
@@ -28,6 +65,7 @@ def judge(
         node: The node's object, with its allocatable resources.
         others: Pods that run here already.
         held: Devices that are given away, by resource: a node lists at least as many.
+        app_armor: Whether the machine has AppArmor.
     """
     others = list(others)
     allocatable = {
@@ -35,11 +73,42 @@ def judge(
         for name, amount in base_units_of(dig(node, "status", "allocatable") or {}).items()
     }
     return (
-        _shortage(pod, others, allocatable)
+        _foreign(pod, node)
+        or _shortage(pod, others, allocatable)
         or _misplaced(pod, node)
         or _port_taken(pod, others)
         or _tainted(pod, node)
+        or _unconfined(pod, app_armor=app_armor)
     )
+
+
+def _foreign(pod: Tree, node: Tree) -> Rejected | None:
+    """Say what no node of this sort could give, however empty it is."""
+    if (pod["metadata"].get("labels") or {}).get(_SYSTEM_LABEL, _SYSTEM) != _SYSTEM:
+        return Rejected(
+            "PodOSSelectorNodeLabelDoesNotMatch",
+            f"Failed to admit pod as the `{_SYSTEM_LABEL}` label doesn't match node label",
+        )
+    if (dig(pod, "spec", "os", "name") or _SYSTEM) != _SYSTEM:
+        why = "Failed to admit pod as the OS field doesn't match node OS"
+        return Rejected("PodOSNotSupported", why)
+    strict = dig(pod, "spec", "securityContext", "supplementalGroupsPolicy") == "Strict"
+    if strict and not dig(node, "status", "features", "supplementalGroupsPolicy"):
+        return Rejected(
+            "SupplementalGroupsPolicyNotSupported",
+            "SupplementalGroupsPolicy=Strict is not supported in this node",
+        )
+    return None
+
+
+def _unconfined(pod: Tree, *, app_armor: bool) -> Rejected | None:
+    """Say that the machine cannot confine a pod that wants to be confined."""
+    contexts = [each.get("securityContext") for each in (pod["spec"], *containers(pod))]
+    kinds = {dig(each, "appArmorProfile", "type") or "Unconfined" for each in contexts}
+    if app_armor or kinds == {"Unconfined"}:
+        return None
+    why = "Cannot enforce AppArmor: AppArmor is not enabled on the host"
+    return Rejected("AppArmor", why)
 
 
 def base_units_of(listed: Mapping[str, str]) -> dict[str, int]:

@@ -113,7 +113,9 @@ class Kubelet:
             client, loop, settings, machine, recorder, self._figures, lambda: self._images,
             lambda: devices.fresh,
         )  # fmt: skip
-        self._reception = Reception(ground, lambda: self._presence.node)
+        self._reception = Reception(
+            ground, lambda: self._presence.node, app_armor=machine.app_armor
+        )
         self._services: dict[Key, Tree] = {}
         self._synced: set[str] = set()
         self._stops: list[Callable[[], None]] = []
@@ -195,9 +197,9 @@ class Kubelet:
         """A container has changed."""
         if record.state is ContainerState.EXITED:
             late = self._settings.relist_seconds
-            self._loop.call_after(late, partial(self._reception.look_at, record.pod_uid))
+            self._loop.call_after(late, partial(self._reception.notice, record.pod_uid))
         elif record.state is ContainerState.RUNNING:
-            self._reception.look_at(record.pod_uid)
+            self._reception.notice(record.pod_uid)
         self._look_at_images()
 
     def _figures(self) -> tuple[dict[str, str], dict[str, str]]:

@@ -8,11 +8,14 @@ from typing import Final
 
 from windtunnel.machinery.timestamp import parse_time
 from windtunnel.machinery.tree import Key, Tree, dig, encode
+from windtunnel.nodes.kubelet.runtime.logs import nano_time_text
 from windtunnel.nodes.kubelet.runtime.reference import parse_reference
 
 TERMINAL: Final = ("Succeeded", "Failed")
 _TERMINATION_PATH: Final = "/dev/termination-log"
 _HOST_NAME_LENGTH: Final = 63
+_SEEN: Final = "kubernetes.io/config.seen"
+_SOURCE: Final = "kubernetes.io/config.source"
 _OF_EACH_WRITE: Final = ("resourceVersion", "managedFields")
 
 
@@ -24,6 +27,21 @@ def uid_of(pod: Tree) -> str:
 def pod_key(pod: Tree) -> Key:
     """Return the pod's key."""
     return Key(pod["metadata"].get("namespace") or "", pod["metadata"]["name"])
+
+
+def with_origin(pod: Tree, known: Tree | None, now: float) -> Tree:
+    """Return a pod as a kubelet keeps it: with where it comes from, and since when it is known.
+
+    Args:
+        pod: As the API has it.
+        known: As it was kept before.
+        now: Since when it is known, where it was not.
+    """
+    written = {_SEEN: nano_time_text(now)}
+    before: Tree = (known or {}).get("metadata", {}).get("annotations") or written
+    ours = {_SEEN: before.get(_SEEN, written[_SEEN]), _SOURCE: "api"}
+    annotations = {**(pod["metadata"].get("annotations") or {}), **ours}
+    return {**pod, "metadata": {**pod["metadata"], "annotations": annotations}}
 
 
 def asked(pod: Tree) -> tuple[Tree, Tree]:

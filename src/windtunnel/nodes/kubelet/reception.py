@@ -15,12 +15,19 @@ from windtunnel.client import Change
 from windtunnel.errors import ClusterError
 from windtunnel.machinery.errors import ApiError, NotFound
 from windtunnel.machinery.tree import Key, Tree, dig
-from windtunnel.nodes.kubelet.admission import judge
+from windtunnel.nodes.kubelet.admission import forbid, judge
 from windtunnel.nodes.kubelet.boot import must_wait
 from windtunnel.nodes.kubelet.clearing import Clearing
 from windtunnel.nodes.kubelet.devices.admission import Admitted, Rejected
 from windtunnel.nodes.kubelet.ground import Ground
-from windtunnel.nodes.kubelet.pod_spec import TERMINAL, asked, deleting, pod_key, uid_of
+from windtunnel.nodes.kubelet.pod_spec import (
+    TERMINAL,
+    asked,
+    deleting,
+    pod_key,
+    uid_of,
+    with_origin,
+)
 from windtunnel.nodes.kubelet.pods.worker import PodWorker
 from windtunnel.nodes.kubelet.probes.prober import Prober
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerState
@@ -37,10 +44,13 @@ class Reception:
     Args:
         ground: What their workers stand on.
         node: The node as the API has it; None before it is there.
+        app_armor: Whether the machine has AppArmor.
     """
 
-    def __init__(self, ground: Ground, node: Callable[[], Tree | None]) -> None:
-        self._ground, self._node = ground, node
+    def __init__(
+        self, ground: Ground, node: Callable[[], Tree | None], *, app_armor: bool = False
+    ) -> None:
+        self._ground, self._node, self._app_armor = ground, node, app_armor
         self._writer = StatusWriter(ground.client, ground.loop, self._written)
         self._prober = Prober(
             ground.loop,
@@ -105,15 +115,15 @@ class Reception:
         if change.type == "SYNCED":
             self._complete = True
             return
-        pod = change.tree()
-        uid = uid_of(pod)
+        uid = uid_of(change.tree())
         if change.type == "DELETED":
-            self._gone(uid, pod)
+            self._gone(uid, change.tree())
             return
         known = self._uids.get(change.key)
         if known is not None and known != uid:
             self._gone(known, self._pods[known])
-        if not self._take(pod):
+        pod = self._take(change.tree())
+        if pod is None:
             return
         self._uids[change.key] = uid
         worker = self._workers.get(uid)
@@ -139,6 +149,12 @@ class Reception:
         if worker is not None and self._running:
             worker.visit()
 
+    def notice(self, uid: str) -> None:
+        """Let a pod's worker know that a container of it has changed."""
+        worker = self._workers.get(uid)
+        if worker is not None and self._running:
+            worker.notice()
+
     def _receive_all(self) -> None:
         if not self._running:
             return
@@ -160,14 +176,14 @@ class Reception:
             if pod is not None and self._running:
                 self._admit(pod)
 
-    def _take(self, pod: Tree) -> bool:
-        """Keep a pod as it is now; False where something newer is known already."""
+    def _take(self, pod: Tree) -> Tree | None:
+        """Keep a pod as it is now; None where something newer is known already."""
         uid = uid_of(pod)
         known = self._pods.get(uid)
         if known is not None and _version(known) >= _version(pod):
-            return False
-        self._pods[uid] = pod
-        return True
+            return None
+        taken = self._pods[uid] = with_origin(pod, known, self._ground.clock.now())
+        return taken
 
     def _written(self, pod: Tree) -> None:
         """Take a pod as the API has it after a write of ours.
@@ -177,8 +193,10 @@ class Reception:
         """
         uid = uid_of(pod)
         known = self._pods.get(uid)
-        if not self._take(pod):
+        taken = self._take(pod)
+        if taken is None:
             return
+        pod = taken
         worker = self._workers.get(uid)
         if worker is not None:
             worker.pod = pod
@@ -219,6 +237,10 @@ class Reception:
         if dig(pod, "status", "phase") in TERMINAL or deleting(pod):
             self._employ(pod)
             return
+        refusal = forbid(pod)
+        if refusal is not None:
+            self._reject(pod, refusal)
+            return
         devices = self._ground.devices
         if self._ground.clock.now() < self._booted_at:
             figures = devices.figures()
@@ -243,7 +265,8 @@ class Reception:
         node = self._node()
         if refusal is None and node is not None:
             others = [each for each in self.active() or () if uid_of(each) in self._workers]
-            refusal = judge(pod, node, others, self._ground.devices.in_use())
+            held = self._ground.devices.in_use()
+            refusal = judge(pod, node, others, held, app_armor=self._app_armor)
         if refusal is None:
             self._employ(pod)
         else:

@@ -24,6 +24,8 @@ class Machine:
     swap_bytes: int
     old_cgroups: bool
     """Whether it has the first version of cgroups."""
+    app_armor: bool = False
+    """Whether its kernel confines programs by AppArmor."""
 
 
 def look(root: Path) -> Machine:
@@ -46,6 +48,7 @@ def look(root: Path) -> Machine:
         os_image=_os_image(),
         swap_bytes=memory.get("SwapTotal", 0) * 1024,
         old_cgroups=not Path("/sys/fs/cgroup/cgroup.controllers").exists(),
+        app_armor=_text("/sys/module/apparmor/parameters/enabled") == "Y",
     )
 
 
