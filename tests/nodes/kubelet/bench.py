@@ -243,6 +243,9 @@ class NoSources:
     def secret(self, key: Key) -> Tree | None:
         return None
 
+    def claim(self, key: Key) -> Tree | None:
+        return None
+
     def token(self, account: Key, spec: Tree) -> Tree:
         raise VolumeMissing("no tokens here")
 

@@ -29,6 +29,7 @@ class Paper:
 
     clock: VirtualClock
     config_maps: dict[str, dict[str, str]] = field(default_factory=dict)
+    claims: dict[str, Tree] = field(default_factory=dict)
     tokens: list[Tree] = field(default_factory=list)
 
     def config_map(self, key: Key) -> Tree | None:
@@ -37,6 +38,9 @@ class Paper:
 
     def secret(self, key: Key) -> Tree | None:
         return {"data": {"k": base64.b64encode(b"v").decode()}} if key.name == "s" else None
+
+    def claim(self, key: Key) -> Tree | None:
+        return self.claims.get(key.name)
 
     def token(self, account: Key, spec: Tree) -> Tree:
         if account.name == "refused":
@@ -61,7 +65,8 @@ def volumes(tmp_path: Path, paper: Paper) -> PodVolumes:
 
 
 def pod(*volumes: Tree, mounts: tuple[Tree, ...] = (), **spec: object) -> Tree:
-    container = {"name": "main", "volumeMounts": list(mounts), "env": [{"name": "A", "value": "x"}]}
+    seen = mounts or [{"name": each["name"], "mountPath": f"/{each['name']}"} for each in volumes]
+    container = {"name": "main", "volumeMounts": list(seen), "env": [{"name": "A", "value": "x"}]}
     return {
         "metadata": {"name": "a", "namespace": "default", "uid": "u", "labels": {"l": "1"}},
         "spec": {"volumes": list(volumes), "containers": [container], **spec},
@@ -161,10 +166,6 @@ FAILURES = {
         {"hostPath": {"path": "/var/lib/x", "type": "File"}},
         "hostPath type check failed: /var/lib/x is not a file",
     ),
-    "a claim": (
-        {"persistentVolumeClaim": {"claimName": "c"}},
-        "error processing PVC default/c: this node has no storage for claims",
-    ),
     "a kind that nodes like ours do not have": (
         {"nfs": {"server": "x", "path": "/"}},
         "this node has no volumes of kind nfs",
@@ -180,6 +181,40 @@ def test_what_cannot_be_made_is_told_for_each_volume(
         volumes.mount(pod({"name": "e", "emptyDir": {}}, {"name": "v", **source}))
 
     assert failed.value.messages == (f'MountVolume.SetUp failed for volume "v" : {words}',)
+
+
+CLAIMS: dict[str, tuple[Tree | None, str]] = {
+    "that is not there": (
+        None,
+        'failed to fetch PVC from API server: persistentvolumeclaims "c" not found',
+    ),
+    "that has nothing yet": ({"status": {"phase": "Pending"}}, "PVC is not bound"),
+    "that has what no node like ours gives": (
+        {"spec": {"volumeName": "pv"}, "status": {"phase": "Bound"}},
+        "this node has no storage for claims",
+    ),
+}
+
+
+@pytest.mark.parametrize(("claim", "words"), CLAIMS.values(), ids=CLAIMS)
+def test_a_claim(volumes: PodVolumes, paper: Paper, claim: Tree | None, words: str) -> None:
+    if claim is not None:
+        paper.claims["c"] = claim
+    source = {"persistentVolumeClaim": {"claimName": "c"}}
+    with pytest.raises(MountFailed) as failed:
+        volumes.mount(pod({"name": "w", **source}, {"name": "v", **source}))
+
+    why = f"error processing PVC default/c: {words}"
+    assert failed.value.messages == (
+        "Unable to attach or mount volumes: unmounted volumes=[v w], unattached volumes=[], "
+        f"failed to process volumes=[v w]: {why}; {why}",
+    )
+
+
+def test_a_volume_that_no_container_sees_is_not_made(volumes: PodVolumes) -> None:
+    mounts = ({"name": "e", "mountPath": "/e"},)
+    unseen = {"name": "v", "configMap": {"name": "novol"}}
+    volumes.mount(pod({"name": "e", "emptyDir": {}}, unseen, mounts=mounts))
 
 
 def test_a_token_that_is_refused(volumes: PodVolumes, paper: Paper) -> None:

@@ -32,6 +32,19 @@ def test_a_container_in_back_off_says_how_long_when_it_is_looked_at_again(bench:
     )
 
 
+def test_pull_secrets_that_are_not_there_are_told(bench: Bench) -> None:
+    bench.world.create("secrets", "there")
+    names = [{"name": name} for name in ("gone", "there", "lost")]
+    bench.pod("p", imagePullSecrets=names)
+
+    assert bench.state("p")["state"].keys() == {"running"}
+    assert (
+        "FailedToRetrieveImagePullSecret",
+        "Unable to retrieve some image pull secrets (gone, lost); "
+        "attempting to pull the image may not succeed.",
+    ) in bench.events("p")
+
+
 def test_logs_of_the_run_before_are_kept_and_older_ones_are_not(bench: Bench) -> None:
     bench.pod("p", {"command": ["exit", "1"]})
     bench.run(100)

@@ -20,6 +20,7 @@ from windtunnel.nodes.kubelet.pod_spec import (
     full_name,
     is_init,
     is_sidecar,
+    pod_key,
     uid_of,
 )
 from windtunnel.nodes.kubelet.pods.failures import MountRefused, StartRefused
@@ -81,6 +82,7 @@ class Doer:
             yield from self._mount(pod)
         elif ground.clock.now() >= memory.updated_at + _UPDATE_SECONDS:
             yield from self._update(pod)
+        self._tell_missing_pull_secrets(pod)
         if plan.sandbox:
             self._make_sandbox(pod)
         for kill in plan.kill:
@@ -141,6 +143,23 @@ class Doer:
         messages = failed.messages if isinstance(failed, MountFailed) else (str(failed),)
         for message in messages:
             self._ground.events.warning(pod, "FailedMount", message)
+
+    def _tell_missing_pull_secrets(self, pod: Tree) -> None:
+        """Say which of a pod's pull secrets are not there; images are pulled all the same."""
+        names = [
+            each["name"] for each in pod["spec"].get("imagePullSecrets") or () if "name" in each
+        ]
+        if not names:
+            return
+        find, namespace = self._ground.lookup(pod, "").secret, pod_key(pod).namespace
+        missing = ", ".join(name for name in names if name and find(namespace, name) is None)
+        if missing:
+            self._ground.events.warning(
+                pod,
+                "FailedToRetrieveImagePullSecret",
+                f"Unable to retrieve some image pull secrets ({missing}); "
+                "attempting to pull the image may not succeed.",
+            )
 
     def _make_sandbox(self, pod: Tree) -> None:
         sandbox = self._ground.sandboxes.make(

@@ -22,6 +22,10 @@ class VolumeSources(Protocol):
         """Return a Secret, None where there is none."""
         ...
 
+    def claim(self, key: Key) -> Tree | None:
+        """Return a PersistentVolumeClaim, None where there is none."""
+        ...
+
     def token(self, account: Key, spec: Tree) -> Tree:
         """Return the status of a TokenRequest for a service account.
 
@@ -49,6 +53,10 @@ class ApiSources:
     def secret(self, key: Key) -> Tree | None:
         """Return a Secret, None where there is none."""
         return self._get("secrets", key)
+
+    def claim(self, key: Key) -> Tree | None:
+        """Return a PersistentVolumeClaim, None where there is none."""
+        return self._get("persistentvolumeclaims", key)
 
     def token(self, account: Key, spec: Tree) -> Tree:
         """Return the status of a TokenRequest for a service account."""

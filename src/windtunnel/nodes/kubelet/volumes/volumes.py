@@ -18,10 +18,13 @@ from windtunnel.kernel import Clock
 from windtunnel.machinery.tree import Key, Tree, dig
 from windtunnel.nodes.kubelet.expansion import expand
 from windtunnel.nodes.kubelet.fields import field_value, resource_value
+from windtunnel.nodes.kubelet.pod_spec import containers
 from windtunnel.nodes.kubelet.runtime.entry import inside
 from windtunnel.nodes.kubelet.runtime.protocol import Mount
 from windtunnel.nodes.kubelet.volumes.failures import (
+    ClaimMissing,
     MountFailed,
+    UnknownClaims,
     VolumeMissing,
     setup_failed,
     together,
@@ -77,15 +80,20 @@ class PodVolumes:
             MountFailed: some cannot be made now; the others are.
         """
         failures = []
-        for volume in pod["spec"].get("volumes") or ():
+        unknown = UnknownClaims()
+        for volume in _used(pod):
             try:
                 self._make(pod, volume)
+            except ClaimMissing as why:
+                unknown.add(str(volume["name"]), why)
             except (VolumeMissing, ValueError) as why:
                 failures.append(setup_failed(volume["name"], why))
             except OSError as error:
                 words = (error.strerror or str(error)).lower()
                 failed = VolumeMissing(f"{error.filename}: {words}")
                 failures.append(setup_failed(volume["name"], failed))
+        if unknown.names:
+            failures.append(unknown.message)
         if failures:
             raise MountFailed(failures)
 
@@ -96,7 +104,7 @@ class PodVolumes:
         """
         written = [
             volume
-            for volume in pod["spec"].get("volumes") or ()
+            for volume in _used(pod)
             if any(volume.get(kind) is not None for kind in _WRITTEN)
         ]
         if written:
@@ -184,14 +192,26 @@ class PodVolumes:
                 files = self._files(pod, kind, volume[kind])
                 write_files(place, files, self._clock.now(), None if group is None else int(group))
             case "persistentVolumeClaim":
-                claim = (
-                    f"{pod['metadata']['namespace']}/{volume['persistentVolumeClaim']['claimName']}"
+                claim = Key(
+                    pod["metadata"]["namespace"], volume["persistentVolumeClaim"]["claimName"]
                 )
-                raise VolumeMissing(
-                    f"error processing PVC {claim}: this node has no storage for claims"
-                )
+                raise self._claim_missing(claim)
             case kind:
                 raise VolumeMissing(f"this node has no volumes of kind {kind}")
+
+    def _claim_missing(self, claim: Key) -> ClaimMissing:
+        """Say what is wrong with a claim: this node has storage for none."""
+        found = self._sources.claim(claim)
+        if found is None:
+            why = (
+                "failed to fetch PVC from API server: "
+                f'persistentvolumeclaims "{claim.name}" not found'
+            )
+        elif dig(found, "status", "phase") != "Bound" or not dig(found, "spec", "volumeName"):
+            why = "PVC is not bound"
+        else:
+            why = "this node has no storage for claims"
+        return ClaimMissing(f"error processing PVC {claim.namespace}/{claim.name}: {why}")
 
     def _files(self, pod: Tree, kind: str, source: Tree, mode: int | None = None) -> Files:
         """Return the files of a source of a volume."""
@@ -248,6 +268,16 @@ def _memory_of(root: Path, memory: Path) -> Path:
     """Return a node's own folder in memory, which all nodes of the machine share."""
     mark = hashlib.sha256(str(root.absolute()).encode()).hexdigest()[:8]
     return memory / f"windtunnel-{mark}"
+
+
+def _used(pod: Tree) -> list[Tree]:
+    """Return the volumes that a container sees; nobody makes the others."""
+    seen = {
+        mount["name"]
+        for container in containers(pod)
+        for mount in container.get("volumeMounts") or ()
+    }
+    return [each for each in pod["spec"].get("volumes") or () if each["name"] in seen]
 
 
 def _kind(volume: Tree) -> str:
