@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.nodes.kubelet.bench import HOLD, Bench
 
 from windtunnel.machinery.tree import Key
@@ -30,6 +31,62 @@ def test_a_terminal_phase_waits_until_everything_has_stopped(bench: Bench) -> No
     assert bench.story("p")[2:] == ["Running running", "Running Error", "Failed Error"]
     assert bench.condition("p", "PodReadyToStartContainers") == ("False", "")
     assert bench.condition("p", "Ready") == ("False", "PodFailed")
+
+
+def test_a_back_off_is_told_when_it_has_passed(bench: Bench) -> None:
+    bench.pod("p", {"command": ["broken"]})
+    bench.run(8)
+    assert bench.story("p")[-1] == "Running RunContainerError"
+    assert bench.state("p")["restartCount"] == 1
+    assert "BackOff" in dict(bench.events("p"))
+
+    bench.run(4)
+
+    assert bench.story("p")[-2:] == ["Running CrashLoopBackOff", "Running RunContainerError"]
+    assert bench.state("p")["restartCount"] == 2
+
+
+BACK_OFFS = {
+    "after runs of no time, soon": (["exit", "1"], 1.5, "Running CrashLoopBackOff"),
+    "after runs of some time, when it has passed": (
+        ["sleep", "1", "1"], 9, "Running Error",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "after", "want"), BACK_OFFS.values(), ids=BACK_OFFS)
+def test_when_a_back_off_is_told(bench: Bench, command: list[str], after: float, want: str) -> None:
+    bench.pod("p", {"command": command})
+    bench.run(after)
+
+    assert bench.state("p")["restartCount"] == 1
+    assert bench.story("p")[-1] == want
+
+
+def test_only_the_first_back_off_is_told_soon(bench: Bench) -> None:
+    bench.pod("p", {"command": ["exit", "1"]})
+    bench.run(15)
+
+    assert bench.state("p")["restartCount"] == 2
+    assert bench.story("p")[-1] == "Running Error"
+
+
+def test_a_phase_that_was_not_told_before_the_end_is_not_told_after_it(bench: Bench) -> None:
+    bench.runtime.answers[("bad",)] = (1, b"")
+    hook = {"postStart": {"exec": {"command": ["bad"]}}}
+    bench.pod("p", {"command": HOLD, "lifecycle": hook}, restartPolicy="Never")
+    bench.run(2)
+
+    assert bench.story("p")[2:] == ["Pending Completed", "Succeeded Completed"]
+
+
+def test_a_pod_on_the_network_of_the_node_has_its_address_from_the_first_status(
+    bench: Bench,
+) -> None:
+    bench.pod("p", hostNetwork=True)
+    first = next(each for each in bench.statuses["p"] if "hostIP" in each)
+
+    assert first["podIP"] == "127.0.0.1"
 
 
 def test_a_deleted_pod_ends_gracefully_and_goes(bench: Bench) -> None:

@@ -45,6 +45,8 @@ from windtunnel.nodes.kubelet.status.writer import StatusWriter
 _SETTLING_SECONDS: Final = 0.5
 """Between the end of a pod's last container and the last word on it, as long as the real node takes
 to find that nothing is left; whoever waits for its devices may have them meanwhile."""
+_RELIST_SECONDS: Final = 1.0
+"""How often a real kubelet looks through its containers."""
 _JITTER: Final = 0.5
 _BACKOFF_JITTER: Final = 0.05
 """Of a back-off's length. A real kubelet draws up to half of it on top, for many pods' sake."""
@@ -85,6 +87,14 @@ class PodWorker:
         self._verdict: tuple[str, str] | None = None
         self._acting: Followed | None = None
         self._again = False
+        self._seen: dict[str, ContainerState] = {}
+        """How the pod's containers were at the last look."""
+        self._behind = False
+        """Whether a look is still to come from when the sandbox was made. A real kubelet, too, is
+        told of the sandbox while it starts the first container, and looks once more for it when it
+        next looks through its containers; where each time another one has ended by then, the look
+        is carried on, so that a back-off is told a moment after it was begun."""
+        self._owes_look = False
         self._ticket: Ticket | None = None
         self._deadline: Ticket | None = None
         self._restarting = False
@@ -129,6 +139,23 @@ class PodWorker:
         if self.stage in (Progress.RUNNING, Progress.OVER):
             self._later(0.0, self._look)
 
+    def notice(self) -> None:
+        """Look at the pod if its containers are not as they were seen last."""
+        if self._acting is None and self.stage is Progress.RUNNING and self._has_news():
+            self.visit()
+
+    def _has_news(self) -> bool:
+        present = _states(self._records())
+        return any(self._seen.get(each) is not state for each, state in present.items())
+
+    def _has_just_ended(self, record: ContainerRecord) -> bool:
+        """Say whether a run that had begun has ended since the last look."""
+        return (
+            record.state is ContainerState.EXITED
+            and record.reason != _START_FAILED
+            and self._seen.get(record.id) is not ContainerState.EXITED
+        )
+
     def _later(self, seconds: float, step: Callable[[], None]) -> None:
         """Play a step once; whatever was to come before it is taken back."""
         if self._ticket is not None:
@@ -165,10 +192,16 @@ class PodWorker:
         self._prober.keep(self.pod)
         # Told and decided from one look at the runtime, which goes on meanwhile.
         records = self._records()
+        ended = [each for each in records.all() if self._has_just_ended(each)]
+        if any(each.finished_at - each.started_at >= _RELIST_SECONDS for each in ended):
+            self._behind = False
+        self._owes_look = self._behind and bool(ended)
+        self._seen = _states(records)
         if self._tell(records) in TERMINAL:
             self._end()
             return
         decided = plan(self.pod, self._facts(self._active(records)))
+        self._behind = self._behind or decided.sandbox
         self._restarting = decided.anew
         if decided.anew:
             self._tell(records)
@@ -195,7 +228,7 @@ class PodWorker:
             self._ground.loop.report("kubelet", pod_key(self.pod), outcome)
         if self._memory.news:
             self._memory.news, self._again = False, True
-        if self._again or isinstance(outcome, Cancelled):
+        if self._again or self._has_news() or isinstance(outcome, Cancelled):
             self._again = False
             self._later(0.0, self._look)
             return
@@ -212,6 +245,9 @@ class PodWorker:
             seconds = settings.retry_seconds
         elif waits:
             seconds, jitter = min(waits), _BACKOFF_JITTER
+            if self._owes_look:
+                self._behind = False
+                return min(seconds, _RELIST_SECONDS)
         return seconds * (1 + jitter * self._ground.draw())
 
     def _watch_deadline(self) -> None:
@@ -306,7 +342,7 @@ class PodWorker:
         situation = Situation(
             now=self._ground.clock.now(),
             node_address=self._ground.settings.address,
-            address=self._shown_address() if shown or self._memory.troubles else "",
+            address=self._shown_address(shown=shown or bool(self._memory.troubles)),
             sandbox=self._ground.sandboxes.standing(uid_of(self.pod)) is not None,
             begun=any(_has_run(active.current(each["name"])) for each in apps(self.pod)),
             ended=ended,
@@ -318,10 +354,11 @@ class PodWorker:
         self._writer.write(self.pod, pod_status(self.pod, statuses, situation))
         return phase
 
-    def _shown_address(self) -> str:
-        if self._memory.address or not self.pod["spec"].get("hostNetwork"):
-            return self._memory.address
-        return self._ground.settings.address
+    def _shown_address(self, *, shown: bool) -> str:
+        """Return the pod's address; it is told with its first container, a node's own at once."""
+        if self.pod["spec"].get("hostNetwork"):
+            return self._memory.address or self._ground.settings.address
+        return self._memory.address if shown else ""
 
     def _end(self) -> None:
         self.stage = Progress.ENDING
@@ -365,6 +402,10 @@ class PodWorker:
             except (ApiError, ClusterError) as error:
                 self._ground.loop.report("kubelet", pod_key(self.pod), error)
                 self._later(1.0, self._look)
+
+
+def _states(records: PodRecords) -> dict[str, ContainerState]:
+    return {each.id: each.state for each in records.all()}
 
 
 def _has_run(record: ContainerRecord | None) -> bool:

@@ -64,7 +64,7 @@ def pod_status(pod: Tree, statuses: Mapping[str, Tree], situation: Situation) ->
     # A terminal phase is told only when everything has stopped; its conditions come before.
     told = phase
     if phase in TERMINAL and not situation.ended and before != phase:
-        told = "Running" if situation.begun else before
+        told = before
     if situation.gone:
         end_what_waits(pod, statuses)
         told = told if told in TERMINAL else "Failed"
