@@ -97,15 +97,21 @@ SHY = (
 @pytest.mark.parametrize("compat", ["", "0.2"])
 @pytest.mark.parametrize(
     ("labels", "apart"),
-    [({}, False), ({"type": "kwok"}, True), ({"windtunnel.dev/played-nodes": "may-come"}, True)],
-    ids=["real", "played", "may-be-played"],
+    [
+        ({}, False),
+        ({"type": "kwok"}, True),
+        ({"windtunnel.dev/played-nodes": "may-come"}, True),
+        (None, True),
+    ],
+    ids=["real", "played", "may-be-played", "no-node-yet"],
 )
 def test_its_pods_are_kept_off_played_nodes_where_there_may_be_some(
-    up: Up, helm: Helm, kubectl: Kubectl, labels: dict[str, str], apart: bool, compat: str
+    up: Up, helm: Helm, kubectl: Kubectl, labels: dict[str, str] | None, apart: bool, compat: str
 ) -> None:
     up("--ephemeral", "--port", "0", "--without", "scheduler,controllers,nodes")
-    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "labels": labels}}
-    kubectl("apply", "-f", "-", stdin=json.dumps(node))
+    if labels is not None:
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n", "labels": labels}}
+        kubectl("apply", "-f", "-", stdin=json.dumps(node))
     chart = (str(CHART), "-n", "gpu-operator", "--set", "runtimeClass.enabled=false")
 
     def shy(key: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -31,7 +32,42 @@ WRONG = {
     "devicePlugin.enabled=maybe": "devicePlugin",
     "statusExporter.topologyMaxExportInterval=soon": "topologyMaxExportInterval",
     "compat=9": "compat",
+    "apiServer.port=abc": "port",
+    "apiServer.port=0": "port",
+    "apiServer.port=99999999": "port",
+    "apiServer.host=https://api": "host",
+    "topology.nodePoolLabelKey=not a label!!": "nodePoolLabelKey",
+    "topology.nodePools.BAD_NAME!.gpuCount=1": "BAD_NAME!",
+    f"topology.nodePools.{'p' * 64}.gpuCount=1": "p" * 64,
+    "topology.nodePools.default.otherDevices[0].name=two words": "name",
+    "topology.nodePools.default.resources[0].a b=1": "a b",
+    "environment.resourceReservationNamespace=Not_A_Namespace": "resourceReservationNamespace",
+    "devicePlugin.image.repository=Upper/Case": "repository",
+    "devicePlugin.image.tag=a b": "tag",
+    "devicePlugin.resources.limits.cpu=some": "cpu",
+    "customProfiles.My_Profile.device_count=1": "My_Profile",
+    "fullnameOverride=Not_A_Name": "fullnameOverride",
+    "imageRegistry=https://registry.example": "imageRegistry",
+    "imagePullSecrets[0]=mine": "imagePullSecrets",
 }
+RIGHT = [
+    "apiServer.port=",
+    "apiServer.port=6443",
+    "apiServer.host=fd00::1",
+    "apiServer.host=api.example.com",
+    "topology.nodePoolLabelKey=a/b",
+    "topology.nodePools.Pool_1\\.x.gpuCount=1",
+    "topology.nodePools.default.otherDevices[0].name=nvidia.com/mig-1g.5gb,"
+    "topology.nodePools.default.otherDevices[0].count=3",
+    "devicePlugin.image.repository=localhost:5000/a__b/c.d-e@sha256",
+    "devicePlugin.image.tag=v1.2_3-rc.1",
+    "devicePlugin.resources.limits.cpu=1.5",
+    "devicePlugin.resources.limits.memory=128M",
+    "devicePlugin.resources.limits.cpu=null",
+    "environment.resourceReservationNamespace=",
+    "imagePullSecrets[0].name=mine",
+    "imageRegistry=registry.example:5000/mirror",
+]
 PARTS = {
     "devicePlugin": "device-plugin",
     "statusUpdater": "status-updater",
@@ -77,8 +113,55 @@ def test_a_wrong_value_is_refused_by_name(value: str, named: str) -> None:
     done = template(value)
 
     assert done.returncode != 0
-    assert f"at '/{value.split('=')[0].split('.')[0]}" in done.stderr
+    assert f"at '/{re.split(r'[.=[]', value)[0]}" in done.stderr
     assert named in done.stderr
+
+
+@pytest.mark.parametrize("value", RIGHT)
+def test_a_right_value_is_taken(value: str) -> None:
+    assert rendered(value)
+
+
+def test_images_come_from_ones_own_registry_with_ones_own_secret() -> None:
+    for each in rendered("imageRegistry=registry.example/a", "imagePullSecrets[0].name=mine"):
+        if each["kind"] in ("Deployment", "DaemonSet"):
+            pod = each["spec"]["template"]["spec"]
+            images = {container["image"].rsplit("/", 2)[0] for container in pod["containers"]}
+            assert images in ({"registry.example/a/run-ai"}, {"ubuntu:22.04"})
+            assert pod["imagePullSecrets"] == [{"name": "mine"}]
+
+
+def notes(*values: str) -> str:
+    chosen = [word for value in values for word in ("--set", value)]
+    command = [str(programs.helm()), "install", "r", str(CHART), "--dry-run=client", *chosen]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.rpartition("NOTES:\n")[2]
+
+
+def test_the_notes_name_values_that_nobody_reads() -> None:
+    told = notes("topolgy.x=1", "devicePlugin.enable=false", "runtimeClass.name=n", "global.a=b")
+
+    assert "does not know them: devicePlugin.enable, runtimeClass.name, topolgy\n" in told
+    assert "does not know them" not in notes()
+
+
+def test_the_notes_know_what_the_schema_knows() -> None:
+    schema = json.loads((CHART / "values.schema.json").read_text())
+    text = (CHART / "templates" / "_keys.tpl").read_text()
+    known = yaml.safe_load(text.partition('"windtunnel.keys" -}}')[2].partition("{{- end")[0])
+
+    stated = {
+        key: sorted(below.get("properties", {})) for key, below in schema["properties"].items()
+    }
+    assert known == stated | {"global": []}
+
+
+def test_the_notes_say_what_offers_nothing_and_name_a_pool_there_is() -> None:
+    told = notes("draPlugin.enabled=true", "topology.nodePools.default=null",
+                 "topology.nodePools.h100.gpuCount=8")  # fmt: skip
+
+    assert "draPlugin: its objects are made, but there is no program" in told
+    assert "kubectl label node NODE run.ai/simulated-gpu-node-pool=h100" in told
 
 
 def test_cuts_and_sharing_of_a_pool_come_into_the_document() -> None:

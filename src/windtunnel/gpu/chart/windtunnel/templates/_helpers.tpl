@@ -41,7 +41,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{/* image and imagePullPolicy of one component. */}}
 {{- define "windtunnel.image" -}}
 {{- $image := .image | default dict -}}
-image: {{ printf "%s:%s" (default "" $image.repository) (default .root.Chart.AppVersion $image.tag) | quote }}
+{{- $repository := $image.repository | default "" -}}
+{{- with .root.Values.imageRegistry }}{{ $repository = $repository | replace "windtunnel.dev/" (printf "%s/" .) }}{{ end -}}
+image: {{ printf "%s:%s" $repository (default .root.Chart.AppVersion $image.tag) | quote }}
 imagePullPolicy: {{ $image.pullPolicy }}
 {{- end }}
 
@@ -76,29 +78,34 @@ hostNetwork: true
 {{- end }}
 
 {{/*
-Puts the nodes of the cluster into .Nodes, asked for once a rendering: none where there is no
-cluster to ask, as under `helm template`.
+Asks the cluster once a rendering: .Nodes are its nodes, .MayPlay says that some are played or may come
+to be: a node says so, or there is none yet. Where there is no cluster to ask, as under `helm template`,
+both are empty.
 */}}
 {{- define "windtunnel.look" -}}
-{{- if not (hasKey . "Nodes") }}{{ $_ := set . "Nodes" ((lookup "v1" "Node" "" "").items | default list) }}{{ end }}
+{{- if not (hasKey . "Nodes") }}
+{{- $nodes := (lookup "v1" "Node" "" "").items | default list }}
+{{- $may := false }}
+{{- range $nodes }}
+{{- $labels := .metadata.labels | default dict }}
+{{- if or (eq (get $labels "type") "kwok") (hasKey $labels "windtunnel.dev/played-nodes") }}{{ $may = true }}{{ end }}
+{{- end }}
+{{- if not $nodes }}{{ $may = not (empty (lookup "v1" "Namespace" "" "kube-system")) }}{{ end }}
+{{- $_ := set . "Nodes" $nodes }}
+{{- $_ := set . "MayPlay" $may }}
+{{- end }}
 {{- end }}
 
 {{/*
-Where pods may run that no label of a node calls. Unless the values say it, not on played nodes, as
-soon as the cluster has some or a node says that some may come: nothing runs there.
+Where pods may run that no label of a node calls: as the values say, else not on played nodes, where
+nothing runs.
 */}}
 {{- define "windtunnel.affinity" -}}
 {{- include "windtunnel.look" . }}
-{{- $affinity := .Values.affinity }}
-{{- range .Nodes }}
-{{- $labels := .metadata.labels | default dict }}
-{{- if and (not $affinity) (or (eq (get $labels "type") "kwok") (hasKey $labels "windtunnel.dev/played-nodes")) }}
 {{- $apart := dict "key" "type" "operator" "NotIn" "values" (list "kwok") }}
 {{- $terms := list (dict "matchExpressions" (list $apart)) }}
-{{- $affinity = dict "nodeAffinity" (dict "requiredDuringSchedulingIgnoredDuringExecution" (dict "nodeSelectorTerms" $terms)) }}
-{{- end }}
-{{- end }}
-{{- with $affinity }}
+{{- $away := dict "nodeAffinity" (dict "requiredDuringSchedulingIgnoredDuringExecution" (dict "nodeSelectorTerms" $terms)) }}
+{{- with .Values.affinity | default (ternary $away nil .MayPlay) }}
 affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
@@ -154,7 +161,7 @@ tolerations:
 
 {{- define "windtunnel.pullSecrets" -}}
 imagePullSecrets:
-  - name: gcr-secret
+  {{- .Values.imagePullSecrets | default (list (dict "name" "gcr-secret")) | toYaml | nindent 2 }}
 {{- end }}
 
 {{/* A cluster role of one service account of the release. */}}
