@@ -8,7 +8,7 @@ import pytest
 from tests.nodes.kubelet.bench import HOLD, Bench
 
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.probes import prober
+from windtunnel.nodes.kubelet.probes import actions
 from windtunnel.nodes.kubelet.probes.asking import ProbeReply
 
 GOOD, BAD = ("good",), ("bad",)
@@ -111,7 +111,7 @@ def test_an_answer_that_is_doubtful_is_healthy_and_told(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     elsewhere = ProbeReply(True, "it is elsewhere", doubtful=True)
-    monkeypatch.setattr(prober, "ask_http", lambda *_: elsewhere)
+    monkeypatch.setattr(actions, "ask_http", lambda *_: elsewhere)
     bench.pod("p", {"command": HOLD, "readinessProbe": {"httpGet": {"port": 1}}})
     bench.run(1)
 

@@ -16,19 +16,16 @@ from windtunnel.machinery.tree import Tree, dig
 from windtunnel.nodes.kubelet.events import PodEvents
 from windtunnel.nodes.kubelet.outside import Outside
 from windtunnel.nodes.kubelet.pod_spec import apps, inits, is_sidecar, uid_of
-from windtunnel.nodes.kubelet.probes.asking import ProbeReply, ask_grpc, ask_http, ask_tcp
-from windtunnel.nodes.kubelet.probes.targets import http_target, port_number
+from windtunnel.nodes.kubelet.probes.actions import ask
 from windtunnel.nodes.kubelet.probes.verdicts import INITIAL, Finding, Run
 from windtunnel.nodes.kubelet.runtime.protocol import (
     ContainerRecord,
     ContainerState,
     ExecFailed,
-    ExecTimedOut,
     Runtime,
 )
 
 KINDS: Final = ("startup", "readiness", "liveness")
-_LARGEST: Final = 10 * 1024
 _LOOK_SECONDS: Final = 0.5
 
 
@@ -193,7 +190,7 @@ class Prober:
         uid = uid_of(asker.pod)
         address = self._address(uid)
         self._outside.call(
-            lambda: self._answer(asker, record, address),
+            lambda: ask(asker.probe, asker.container, record.id, address, self._runtime),
             lambda outcome: self._take(asker, record, outcome),
         )
 
@@ -213,33 +210,6 @@ class Prober:
             if record.pod_uid == uid and record.name == name:
                 return record if record.state is ContainerState.RUNNING else None
         return None
-
-    def _answer(self, asker: _Asker, record: ContainerRecord, address: str) -> ProbeReply:
-        """Ask the container; blocks."""
-        probe, container = asker.probe, asker.container
-        limit = float(_seconds(probe, "timeoutSeconds", 1))
-        if probe.get("exec") is not None:
-            command = [str(word) for word in probe["exec"].get("command") or ()]
-            return self._exec(record, command, limit)
-        if probe.get("httpGet") is not None:
-            return ask_http(http_target(probe["httpGet"], container, address), limit)
-        if probe.get("tcpSocket") is not None:
-            action = probe["tcpSocket"]
-            return ask_tcp(
-                str(action.get("host") or address), port_number(action, container), limit
-            )
-        if probe.get("grpc") is not None:
-            action = probe["grpc"]
-            return ask_grpc(address, int(action["port"]), str(action.get("service") or ""), limit)
-        raise ValueError(f"missing probe handler for {container['name']}")
-
-    def _exec(self, record: ContainerRecord, command: list[str], limit: float) -> ProbeReply:
-        try:
-            ended = self._runtime.exec_sync(record.id, command, limit)
-        except ExecTimedOut:
-            spoken = " ".join(command)
-            return ProbeReply(False, f'command timed out: "{spoken}" timed out after {limit:g}s')
-        return ProbeReply(ended.code == 0, ended.output[:_LARGEST].decode(errors="replace"))
 
     def _take(self, asker: _Asker, record: ContainerRecord, outcome: Any) -> None:
         """Take an answer, or that there is none."""
