@@ -19,7 +19,6 @@ TESTED_ELSEWHERE = {
     "store/backend.py": "a protocol without behaviour",
     "store/refusals.py": "exceptions without behaviour",
     "scheduler/waiting.py": "values; the tests of queue and pool move them",
-    "machinery/change.py": "a value without behaviour",
     "client/protocol.py": "a protocol without behaviour",
     "client/proven.py": "tests/client/test_transport.py reaches servers of other names",
     "controllers/controller.py": "a protocol, and two functions that every controller's test runs",

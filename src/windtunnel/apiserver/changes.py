@@ -26,6 +26,7 @@ class Changes:
         change = self._change
         if change is None or version is not self._version or kind is not self._kind:
             body = self._objects.json(kind, version)
-            change = Change(version.type, version.key, version.revision, body)
+            at_hand = self._objects.at_hand if kind.from_stored is None else None
+            change = Change(version.type, version.key, version.revision, body, at_hand)
             self._version, self._kind, self._change = version, kind, change
         return change

@@ -13,6 +13,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from windtunnel.client.protocol import Change, Client
+from windtunnel.machinery.change import ViewReader
 from windtunnel.machinery.tree import Key
 
 V = TypeVar("V", bound=msgspec.Struct)
@@ -50,7 +51,7 @@ class Cache(Generic[V]):
         self.synced = False
         self._client = client
         self._namespace, self._field_selector = namespace, field_selector
-        self._decoder = msgspec.json.Decoder(view)
+        self._reader: ViewReader[V] = ViewReader(view)
         self._views: dict[Key, V] = {}
         self._found: dict[str, dict[str, dict[Key, None]]] = {name: {} for name in indices or {}}
         self._indices = [(self._found[name], index) for name, index in (indices or {}).items()]
@@ -127,7 +128,7 @@ class Cache(Generic[V]):
                 return
             del self._views[key]
         else:
-            after = self._decoder.decode(change.body)
+            after = self._reader.read(change)
             self._views[key] = after
         for found, index in self._indices:
             old = () if before is None else index(key, before)

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from windtunnel.machinery.change import Loose
 from windtunnel.machinery.tree import Tree, decode
 
 
@@ -115,7 +116,7 @@ class PodSpec(View, frozen=True):
     subdomain: str = ""
     tolerations: tuple[Toleration, ...] = ()
     volumes: tuple[Volume, ...] = ()
-    affinity: dict[str, Any] | None = None
+    affinity: Loose | None = None
 
 
 class Terminated(View, frozen=True):

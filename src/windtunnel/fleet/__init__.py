@@ -2,7 +2,7 @@
 
 from windtunnel.fleet.arrays import Bools, Ints, Rows, distinct, numbered
 from windtunnel.fleet.fleet import Fleet
-from windtunnel.fleet.node import NodeFacts, read_node
+from windtunnel.fleet.node import NodeFacts, read_changed_node, read_node
 from windtunnel.fleet.node_terms import ANY_NODE, NodeChoice, NodeTerm, node_terms
 from windtunnel.fleet.pod import PodReader, PodView
 from windtunnel.fleet.pod_terms import (
@@ -48,6 +48,7 @@ __all__ = [
     "node_terms",
     "numbered",
     "preferred_node_terms",
+    "read_changed_node",
     "read_node",
     "spread_constraint",
     "untolerated",

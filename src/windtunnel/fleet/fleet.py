@@ -22,7 +22,7 @@ from windtunnel.fleet.belonging import GROUPING, Belonging
 from windtunnel.fleet.columns import Columns
 from windtunnel.fleet.images import Images
 from windtunnel.fleet.labels import NodeLabels
-from windtunnel.fleet.node import NodeFacts, read_node
+from windtunnel.fleet.node import NodeFacts, read_changed_node
 from windtunnel.fleet.pod import PodReader, PodView
 from windtunnel.fleet.pod_terms import AffinityTerm, PodQuery
 from windtunnel.fleet.ports import PortsInUse
@@ -224,9 +224,9 @@ class Fleet:
             if gone:
                 self.remove_node(change.key.name)
             else:
-                self.put_node(read_node(change.body))
+                self.put_node(read_changed_node(change))
         elif resource == "pods":
-            pod = self.reader.read(change.body)
+            pod = self.reader.read_changed(change)
             if gone or pod.finished or not pod.node:
                 self.remove(pod.key)
             else:

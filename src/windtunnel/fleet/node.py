@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
-import msgspec
 from msgspec import Struct
 
 from windtunnel.fleet.requests import counts_as_scalar, whole
 from windtunnel.fleet.taints import Taints
 from windtunnel.kinds.rules.zones import zone_of
+from windtunnel.machinery.change import Change, ViewReader
 
 _PLAIN = ("cpu", "memory", "ephemeral-storage")
 
@@ -45,7 +46,7 @@ class _Body(Struct, frozen=True):
     status: _Status = _Status()
 
 
-_decoder = msgspec.json.Decoder(_Body)
+_bodies: Final[ViewReader[_Body]] = ViewReader(_Body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,15 @@ class NodeFacts:
 
 def read_node(json: bytes) -> NodeFacts:
     """Return the facts in a node's JSON."""
-    body = _decoder.decode(json)
+    return _facts(_bodies.decode(json))
+
+
+def read_changed_node(change: Change) -> NodeFacts:
+    """Return the facts of a node that has changed."""
+    return _facts(_bodies.read(change))
+
+
+def _facts(body: _Body) -> NodeFacts:
     found = whole(body.status.allocatable)
     return NodeFacts(
         name=body.metadata.name,

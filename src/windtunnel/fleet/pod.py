@@ -9,8 +9,9 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from windtunnel.fleet.pod_wire import Body, Demand, PodCondition, decode_pod
+from windtunnel.fleet.pod_wire import POD_BODIES, Body, Demand, PodCondition
 from windtunnel.fleet.shape import Shape
+from windtunnel.machinery.change import Change
 from windtunnel.machinery.timestamp import parse_time
 from windtunnel.machinery.tree import Key
 
@@ -53,7 +54,13 @@ class PodReader:
 
     def read(self, json: bytes) -> PodView:
         """Return the view of a pod's JSON."""
-        body = decode_pod(json)
+        return self._view(POD_BODIES.decode(json))
+
+    def read_changed(self, change: Change) -> PodView:
+        """Return the view of a pod that has changed."""
+        return self._view(POD_BODIES.read(change))
+
+    def _view(self, body: Body) -> PodView:
         metadata, spec, status = body.metadata, body.spec, body.status
         return PodView(
             key=Key(metadata.namespace, metadata.name),

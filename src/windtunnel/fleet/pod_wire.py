@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Final
 
-import msgspec
 from msgspec import Struct, field
 
 from windtunnel.fleet.taints import Tolerations
+from windtunnel.machinery.change import Loose, ViewReader
 
 
 class StatedResources(Struct, frozen=True):
@@ -69,9 +69,9 @@ class Demand(Struct, frozen=True, rename="camel"):
     resources: StatedResources | None = None
     overhead: dict[str, str | int | float] | None = None
     node_selector: dict[str, str] | None = None
-    affinity: dict[str, Any] | None = None
+    affinity: Loose | None = None
     tolerations: Tolerations | None = None
-    topology_spread_constraints: list[dict[str, Any]] | None = None
+    topology_spread_constraints: list[Loose] | None = None
     volumes: tuple[_Volume, ...] | None = None
     host_network: bool = False
     host_users: bool | None = None
@@ -145,9 +145,4 @@ class Body(Struct, frozen=True):
     status: _Status = _Status()
 
 
-_decoder = msgspec.json.Decoder(Body)
-
-
-def decode_pod(body: bytes) -> Body:
-    """Return the fields in a pod's JSON."""
-    return _decoder.decode(body)
+POD_BODIES: Final[ViewReader[Body]] = ViewReader(Body)

@@ -160,7 +160,8 @@ class Shape:
         return len(self._demand.containers) + len(self._demand.init_containers or ())
 
     def _affinity(self, part: str) -> Tree:
-        return (self._demand.affinity or {}).get(part) or {}
+        affinity = self._demand.affinity
+        return (affinity.get(part) or {}) if affinity is not None else {}
 
     def _required(self, part: str) -> tuple[AffinityTerm, ...]:
         terms = self._affinity(part).get("requiredDuringSchedulingIgnoredDuringExecution")

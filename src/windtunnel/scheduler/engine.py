@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from windtunnel.fleet import Fleet, PodView, read_node
+from windtunnel.fleet import Fleet, PodView, read_changed_node
 from windtunnel.kernel import Clock
 from windtunnel.machinery.change import Change
 from windtunnel.machinery.tree import Key
@@ -74,7 +74,7 @@ class Engine:
     def observe(self, resource: str, change: Change) -> None:
         """Follow one change of a watched resource."""
         if self._in_turn or self._late:
-            self._late.append(partial(self._follow, resource, change))
+            self._late.append(partial(self._follow, resource, change.kept()))
         else:
             self._follow(resource, change)
 
@@ -217,7 +217,7 @@ class Engine:
             if before is not None:
                 self.queue.tell(Relief(What.NODE_REMOVED, node_before=before))
             return
-        after = read_node(change.body)
+        after = read_changed_node(change)
         self.fleet.put_node(after)
         if before is None:
             self.queue.tell(Relief(What.NODE_ADDED, node=after))
@@ -226,7 +226,7 @@ class Engine:
             self.queue.tell(relief)
 
     def _observe_pod(self, change: Change) -> None:
-        pod = self.fleet.reader.read(change.body)
+        pod = self.fleet.reader.read_changed(change)
         if change.type == "DELETED" or pod.finished:
             self._gone(pod)
         elif pod.node:

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from windtunnel.machinery.tree import Tree, encode
+from windtunnel.machinery.change import Change
+from windtunnel.machinery.tree import Key, Tree, encode
 from windtunnel.nodes.played.glance import Glance
 from windtunnel.nodes.played.language import compile_tests, paths_of
 
@@ -13,6 +14,14 @@ POD: Tree = {
     "spec": {"nodeName": "n", "containers": [{"name": "c"}]},
     "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]},
 }
+
+
+def changes(tree: Tree) -> list[Change]:
+    """A change to this object as it comes from afar, and as it comes within a process."""
+    return [
+        Change("MODIFIED", Key("ns", "p"), 1, encode(tree), at_hand) for at_hand in (None, tree)
+    ]
+
 
 GLANCES: dict[str, tuple[list[str], Tree, Tree]] = {
     "a value": (["status.phase"], POD, {"status": {"phase": "Running"}}),
@@ -38,7 +47,7 @@ GLANCES: dict[str, tuple[list[str], Tree, Tree]] = {
 
 @pytest.mark.parametrize(("paths", "tree", "want"), GLANCES.values(), ids=GLANCES.keys())
 def test_a_glance_shows_what_is_on_its_paths(paths: list[str], tree: Tree, want: Tree) -> None:
-    assert Glance(paths)(encode(tree)) == want
+    assert [Glance(paths)(change) for change in changes(tree)] == [want, want]
 
 
 TESTS: list[dict[str, Any]] = [
@@ -66,4 +75,5 @@ TESTS: list[dict[str, Any]] = [
 def test_tests_hold_on_a_glance_as_on_the_whole(tests: dict[str, Any], tree: Tree) -> None:
     holds = compile_tests(tests)
 
-    assert holds(Glance(paths_of(tests))(encode(tree))) == holds(tree)
+    for change in changes(tree):
+        assert holds(Glance(paths_of(tests))(change)) == holds(tree)

@@ -3,7 +3,7 @@ from typing import Any, cast
 
 import pytest
 
-from windtunnel.client import Client, Write
+from windtunnel.client import Change, Client, Write
 from windtunnel.errors import ClusterError
 from windtunnel.kernel import Loop, Parked, VirtualClock
 from windtunnel.machinery.errors import NotFound, TooManyRequests
@@ -47,7 +47,7 @@ def body(phase: str = "Pending") -> bytes:
 
 
 def take(player_: Player, phase: str = "Pending") -> None:
-    player_.take(KEY, body(phase), player_.glance(body(phase)))
+    player_.take(KEY, body(phase), player_.glance(Change("MODIFIED", KEY, 1, body(phase))))
 
 
 def played(*outcomes: Exception, seconds: float = 30.0) -> int:

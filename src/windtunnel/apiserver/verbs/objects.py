@@ -102,6 +102,8 @@ class Objects:
 
     def __init__(self, store: Store, catalogue: Catalogue) -> None:
         self.store = store
+        self.at_hand: Tree | None = None
+        """What is being stored, in its stored form; None where only its JSON is known."""
         self._catalogue = catalogue
 
     def find(self, kind: Kind, key: Key) -> Version | None:
@@ -153,6 +155,7 @@ class Objects:
                 raise _TooLargeForStore("etcdserver: request is too large")
             return made
 
+        self.at_hand = stored
         try:
             version = self.store.put(
                 kind.store,
@@ -165,6 +168,8 @@ class Objects:
             )
         except Stale:
             raise conflict(kind, key.name) from None
+        finally:
+            self.at_hand = None
         tree["metadata"]["resourceVersion"] = str(version.revision)
         return version
 

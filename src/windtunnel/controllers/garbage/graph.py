@@ -18,6 +18,7 @@ from windtunnel.client import Change, ChangeType, Client
 from windtunnel.client.cache import Cache
 from windtunnel.controllers.resources import Resource, Resources
 from windtunnel.controllers.views import Metadata, OwnerReference
+from windtunnel.machinery.change import ViewReader
 from windtunnel.machinery.tree import Key
 
 FOREGROUND: Final = "foregroundDeletion"
@@ -38,7 +39,7 @@ class _Body(msgspec.Struct, gc=False):
 
 _Standing = tuple[tuple[OwnerReference, ...], bool, bool, bool]
 
-_decoder = msgspec.json.Decoder(_Body)
+_bodies: Final[ViewReader[_Body]] = ViewReader(_Body)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +139,7 @@ class Graph:
     def _deliver(self, resource: str, change: Change) -> None:
         if change.type == "SYNCED":
             return
-        metadata = _decoder.decode(change.body).metadata
+        metadata = _bodies.read(change).metadata
         if change.type == "DELETED":
             self.forget(metadata.uid)
         else:

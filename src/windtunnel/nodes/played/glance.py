@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypedDict
 
-import msgspec
-
+from windtunnel.client import Change
+from windtunnel.machinery.change import ViewReader
 from windtunnel.machinery.tree import Tree
 from windtunnel.nodes.played.paths import split
 
@@ -26,12 +26,11 @@ class Glance:
         wanted: dict[str, Any] = {}
         for path in sorted(paths, key=len, reverse=True):
             _grow(wanted, split(path))
-        self._decoder = msgspec.json.Decoder(_shape(wanted))
+        self._reader: ViewReader[Tree] = ViewReader(_shape(wanted), fleeting=True)
 
-    def __call__(self, body: bytes) -> Tree:
-        """Return the tree of what is there; the caller owns it."""
-        tree: Tree = self._decoder.decode(body)
-        return tree
+    def __call__(self, change: Change) -> Tree:
+        """Return the tree of what is there, to be read."""
+        return self._reader.read(change)
 
 
 def _grow(wanted: dict[str, Any], steps: list[tuple[str, bool]]) -> None:

@@ -88,7 +88,7 @@ class PlayedNodes:
         if change.type == "SYNCED":
             return
         name = change.key.name
-        seen = self._nodes.glance(change.body)
+        seen = self._nodes.glance(change)
         mark = dig(seen, "metadata", "annotations", self._settings.annotation)
         if change.type == "DELETED" or mark != self._settings.value:
             self._nodes.drop(change.key)
@@ -126,7 +126,7 @@ class PlayedNodes:
             return
         if b'"nodeName"' not in change.body:
             return  # nobody's yet; most changes of a waiting pod end here
-        seen = self._pods.glance(change.body)
+        seen = self._pods.glance(change)
         address = dig(seen, "status", "podIP")
         if address:
             self.addresses.note(key, address)
