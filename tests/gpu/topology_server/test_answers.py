@@ -119,6 +119,8 @@ def test_a_gpu_that_is_cut_lists_its_slices() -> None:
         "Profile": "3g.40gb",
         "Start": 0,
         "InstanceID": 1,
+        "ProfileID": 9,
+        "Size": 4,
         "Status": {
             "AllocatedBy": {"Namespace": "", "Pod": "", "Container": ""},
             "PodGpuUsageStatus": {},

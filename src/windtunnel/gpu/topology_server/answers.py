@@ -112,7 +112,7 @@ def _node(text: str) -> Tree:
                     "ID": one.id,
                     "Profile": one.profile,
                     "Start": one.start,
-                    "InstanceID": _instance(topology.gpu_product, one),
+                    **_instance(topology.gpu_product, one),
                     "Status": _status(one.status, has_usage=True),
                 }
                 for one in gpu.mig
@@ -131,13 +131,18 @@ def _node(text: str) -> Tree:
     }
 
 
-def _instance(product: str, one: MigInstance) -> int:
-    """Return the id of a slice's GPU instance; a slice that nobody knows has that of its place."""
+def _instance(product: str, one: MigInstance) -> dict[str, int]:
+    """Return what a driver calls a slice; one that nobody knows has the id of its place."""
     try:
         geometry = geometry_of(product)
-        return gpu_instance_id(geometry, geometry.profile(one.profile), one.start)
+        profile = geometry.profile(one.profile)
     except ValueError:
-        return one.start
+        return {"InstanceID": one.start}
+    return {
+        "InstanceID": gpu_instance_id(geometry, profile, one.start),
+        "ProfileID": profile.id,
+        "Size": profile.size,
+    }
 
 
 def _status(status: GpuStatus, *, has_usage: bool) -> Tree:
