@@ -213,6 +213,35 @@ def test_as_the_original_it_draws_ids_and_reads_once(bench: Bench) -> None:
     assert not any(one.startswith("GPU-") for one in drawn)
 
 
+SAID = {
+    "by default": ("", {}),
+    "as the original": ('compat: "0.2"\n', {"WINDTUNNEL_COMPAT": "0.2"}),
+}
+
+
+@pytest.mark.parametrize(("pools", "more"), SAID.values(), ids=SAID)
+def test_containers_are_told_whether_to_be_as_the_original(
+    bench: Bench, pools: str, more: dict[str, str]
+) -> None:
+    bench.plugin = bench.another(topology_url="http://x")
+    bench.write_text("topology", f"nodePools: {{}}\n{pools}")
+    bench.write(TWO)
+    bench.kubelet_starts()
+    bench.plugin.start()
+    bench.registered()
+
+    with plugin_at(bench.folder / "fake-nvidia-gpu.sock") as plugin:
+        one = wire.ContainerAllocateRequest(devices_ids=["a"])
+        answer = plugin.Allocate(wire.AllocateRequest(container_requests=[one]), timeout=5)
+
+    assert dict(answer.container_responses[0].envs) == {
+        "MOCK_NVIDIA_VISIBLE_DEVICES": "a",
+        "NODE_NAME": "n1",
+        "TOPOLOGY_SERVER_URL": "http://x",
+        **more,
+    }
+
+
 def test_as_the_original_it_ends_without_a_kubelet(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,47 +5,15 @@ from __future__ import annotations
 import copy
 import json
 import re
-import shutil
-import subprocess
-import threading
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from tests.gpu.smi.conftest import A100, Run, Topology
 
 from windtunnel.gpu import smi
 
-Run = Callable[..., tuple[int, str, str]]
-
-A100 = {
-    "GpuMemory": 40960,
-    "GpuProduct": "NVIDIA A100-SXM4-40GB",
-    "DriverVersion": "550.163.01",
-    "CudaVersion": "12.4",
-    "Gpus": [
-        {
-            "ID": "GPU-1",
-            "Status": {
-                "AllocatedBy": {"Namespace": "ml", "Pod": "other", "Container": "c"},
-                "PodGpuUsageStatus": {},
-            },
-        },
-        {
-            "ID": "GPU-2",
-            "Status": {
-                "AllocatedBy": {"Namespace": "ml", "Pod": "train-0", "Container": "c"},
-                "PodGpuUsageStatus": {
-                    "uid-1": {"Utilization": {"Min": 50, "Max": 50}, "FbUsed": 20480},
-                },
-            },
-        },
-    ],
-    "MigStrategy": "mixed",
-    "OtherDevices": None,
-}
 TABLE = """\
 +------------------------------------------------------------------------------+
 | NVIDIA-SMI 550.163.01   Driver Version: 550.163.01   CUDA Version: 12.4      |
@@ -65,65 +33,6 @@ TABLE = """\
 |        ID   ID                                                   Usage       |
 +------------------------------------------------------------------------------+
 """
-SHELLS = ["sh", "bash", "busybox"]
-
-
-class Topology:
-    """A topology server that always says the same."""
-
-    def __init__(self) -> None:
-        self.status, self.body = 200, json.dumps(A100)
-        self.asked: list[str] = []
-        topology = self
-
-        class Answer(BaseHTTPRequestHandler):
-            def do_GET(self) -> None:
-                topology.asked.append(self.path)
-                self.send_response(topology.status)
-                self.end_headers()
-                self.wfile.write(topology.body.encode())
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self.server = HTTPServer(("127.0.0.1", 0), Answer)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-
-
-@pytest.fixture
-def topology() -> Iterator[Topology]:
-    made = Topology()
-    thread = threading.Thread(target=made.server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    yield made
-    made.server.shutdown()
-    made.server.server_close()
-
-
-@pytest.fixture(params=SHELLS)
-def run(request: pytest.FixtureRequest, topology: Topology, tmp_path: Path) -> Run:
-    """Run the program under one shell; under busybox with nothing but its applets."""
-    shell, path = request.param, "/usr/bin:/bin"
-    found = shutil.which(shell)
-    if found is None:
-        pytest.skip(f"needs {shell}")
-    command = [found]
-    if shell == "busybox":
-        command, path = [found, "sh"], str(tmp_path)
-        for applet in ("sh", "awk", "cat", "date", "head", "tr", "wget", "timeout"):
-            (tmp_path / applet).symlink_to(found)
-
-    def call(*arguments: str, **environment: str) -> tuple[int, str, str]:
-        known = {"PATH": path, "NODE_NAME": "n1", "HOSTNAME": "train-0"}
-        done = subprocess.run(
-            [*command, str(smi.PROGRAM), *arguments],
-            env=known | {"TOPOLOGY_SERVER_URL": topology.url} | environment,
-            capture_output=True,
-            check=False,
-        )
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-    return call
 
 
 def test_the_table_shows_the_pods_gpu_to_the_byte(run: Run, topology: Topology) -> None:
@@ -133,27 +42,64 @@ def test_the_table_shows_the_pods_gpu_to_the_byte(run: Run, topology: Topology) 
     assert re.fullmatch(r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}", first)
     assert rest.startswith(TABLE)
     process = rest.removeprefix(TABLE).split("\n")[0]
-    assert len(process.replace("\0", "")) == 80
-    assert re.fullmatch(r"\|    1   N/A  N/A {7}\d+ +G   .* 20480MiB +\|", process)
+    assert len(process) == 80
+    assert re.fullmatch(r"\|    1   N/A  N/A {7}1 {8}G   [^\0]* 20480MiB \|", process)
     assert (code, complaints, topology.asked) == (0, "", ["/topology/nodes/n1"])
 
 
+def test_as_the_original_words_of_a_process_have_nuls_between(run: Run) -> None:
+    words = Path("/proc/1/cmdline").read_bytes()[:50].strip(b"\0").decode()
+    name = words if len(words) <= 29 else f"{words[:27]}.."
+
+    process = run(WINDTUNNEL_COMPAT="0.2")[1].split(TABLE)[1].split("\n")[0]
+
+    assert name in process
+    assert len(process.replace("\0", "")) == 80
+
+
+COMPAT = {"WINDTUNNEL_COMPAT": "0.2"}
+GIVEN = "MOCK_NVIDIA_VISIBLE_DEVICES"
 ROWS = {
     "by the pod's name": ({}, "1"),
     "by the pod's uid": ({"HOSTNAME": "x", "POD_UUID": "uid-1"}, "1"),
-    "by the devices the kubelet gave": (
-        {"HOSTNAME": "node", "MOCK_NVIDIA_VISIBLE_DEVICES": "GPU-2,GPU-1"},
-        "0,1",
-    ),
-    "the first of all where nothing matches": ({"HOSTNAME": "node"}, "0"),
+    "what the kubelet gave": ({"HOSTNAME": "node", GIVEN: "GPU-2,GPU-1"}, "0,1"),
+    "of a pod with more only what the container was given": ({GIVEN: "GPU-1"}, "0"),
+    "by name where what was given is only counted": ({GIVEN: "no-such"}, "1"),
+    "nothing": ({"HOSTNAME": "node"}, "No devices were found"),
+    "as the original, by name whatever was given": ({GIVEN: "GPU-1"} | COMPAT, "1"),
+    "as the original, the first of all where none is": ({"HOSTNAME": "node"} | COMPAT, "0"),
 }
 
 
 @pytest.mark.parametrize(("environment", "want"), ROWS.values(), ids=ROWS.keys())
-def test_which_gpus_are_the_pods(run: Run, environment: dict[str, str], want: str) -> None:
-    _, printed, _ = run("--query-gpu=index", "--format=csv,noheader", **environment)
+def test_which_gpus_a_container_sees(run: Run, environment: dict[str, str], want: str) -> None:
+    code, printed, _ = run("--query-gpu=index", "--format=csv,noheader", **environment)
 
     assert printed.replace("\n", ",").rstrip(",") == want
+    assert code == (6 if want.startswith("No") else 0)
+
+
+NOTHING = {
+    "the table": ((), "No devices were found\n"),
+    "the list": (("-L",), "No devices found.\n"),
+    "the report": (("-q",), "No devices were found\n"),
+    "processes": (("--query-compute-apps=pid", "--format=csv"), "No devices were found\n"),
+    "the matrix": (("topo", "-m"), "No devices were found\n"),
+}
+
+
+@pytest.mark.parametrize(("words", "said"), NOTHING.values(), ids=NOTHING)
+def test_a_container_without_gpus_is_told(run: Run, words: tuple[str, ...], said: str) -> None:
+    assert run(*words, HOSTNAME="other-pod") == (6, said, "")
+
+
+def test_no_process_is_left_behind(run: Run) -> None:
+    """A container's first process often waits for nobody that is not its own child."""
+    adopt = "import ctypes, os; ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)"
+    count = "open(f'/proc/self/task/{os.getpid()}/children').read()"
+    assert run("-L", adopted=f"{adopt}; subprocess.run(command); print('left:', {count})")[1] == (
+        "GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-2)\nleft: \n"
+    )
 
 
 def test_a_share_of_a_gpu_has_a_share_of_its_memory(run: Run) -> None:
@@ -168,22 +114,6 @@ def test_a_share_that_is_no_number_is_told_and_ignored(run: Run) -> None:
     assert TABLE in printed
     assert code == 0
     assert complaints.startswith('parsing RUNAI_NUM_OF_GPUS "half": ')
-
-
-def test_lists_and_queries(run: Run) -> None:
-    fields = "index,gpu_uuid,pci.bus_id,memory.used,utilization.gpu,power.draw,temperature.gpu"
-
-    assert run("-L") == (0, "GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-2)\n", "")
-    assert run(f"--query-gpu={fields}", "--format=csv")[1] == (
-        "index, uuid, pci.bus_id, memory.used [MiB], utilization.gpu [%], power.draw [W], "
-        "temperature.gpu\n"
-        "1, GPU-2, 00000000:0F:00.0, 20480 MiB, 50 %, 236.00 W, 49\n"
-    )
-    assert run("--query-gpu=name,foo", "--format=csv")[:2] == (
-        2,
-        'Field "foo" is not a valid field to query.\n\n',
-    )
-    assert run("--query-gpu=name")[0] == 2
 
 
 def piece(name: str, profile: str, instance: int, pod: str = "") -> dict[str, Any]:
@@ -213,15 +143,6 @@ def test_slices_are_listed_under_their_gpu(run: Run, topology: Topology) -> None
     assert run(*mode)[1] == "Enabled\nEnabled\n"
 
 
-def test_the_report_has_columns(run: Run) -> None:
-    code, printed, _ = run("-q", "-i", "1")
-
-    assert code == 0
-    assert f"{'    Product Architecture':42}: Ampere\n" in printed
-    assert f"{'        Max Power Limit':42}: 400.00 W\n" in printed
-    assert run("-q", "-i", "0") == (6, "No devices were found\n", "")
-
-
 def test_a_gpu_that_is_lost_shows_errors(run: Run, topology: Topology) -> None:
     broken: Any = copy.deepcopy(A100)
     broken["Gpus"][1]["Fault"] = "XID 79"
@@ -231,31 +152,6 @@ def test_a_gpu_that_is_lost_shows_errors(run: Run, topology: Topology) -> None:
     query = run("--query-gpu=index,temperature.gpu,power.draw", "--format=csv,noheader")
     assert query[1].startswith("1, ")
     assert query[1].endswith("[GPU is lost]\n")
-
-
-USAGE = "Usage of nvidia-smi:\n  -debug\n    \tenable debug mode\n"
-WORDS = {
-    "-h": (("-h",), 0, USAGE),
-    "an unknown option": (("--foo=1",), 2, "flag provided but not defined: -foo\n" + USAGE),
-    "an option without its value": (("-i",), 2, "flag needs an argument: -i\n" + USAGE),
-    "debug is a yes or a no": (
-        ("-debug=maybe",),
-        2,
-        'invalid boolean value "maybe" for -debug: parse error\n' + USAGE,
-    ),
-}
-
-
-@pytest.mark.parametrize(("words", "code", "said"), WORDS.values(), ids=WORDS.keys())
-def test_words_of_the_command_line(
-    run: Run, topology: Topology, words: tuple[str, ...], code: int, said: str
-) -> None:
-    assert run(*words) == (code, "", said)
-    assert topology.asked == []
-
-
-def test_what_comes_after_the_first_plain_word_is_ignored(run: Run) -> None:
-    assert TABLE in run("-debug", "dmon", "--foo")[1]
 
 
 def test_a_refusal_is_told(run: Run, topology: Topology) -> None:
@@ -316,6 +212,8 @@ def test_facts_of_products_are_those_of_the_profiles() -> None:
             facts["vbios_version"],
             tree["devices"][0]["serial"][:-2],
             " ".join(device["pci"]["bus_id"][5:7] for device in tree["devices"]),
+            str(tree.get("nvlink", {}).get("links_per_gpu", 0)),
+            f"{facts['pci']['device_id']:08X}",
         ]
 
     assert {line.split("|")[0]: line.split("|") for line in lines} == profiles

@@ -167,6 +167,8 @@ class DevicePlugin:
         environment = {"NODE_NAME": settings.node}
         if settings.topology_url:
             environment["TOPOLOGY_SERVER_URL"] = settings.topology_url
+            if self._once:
+                environment["WINDTUNNEL_COMPAT"] = "0.2"  # for nvidia-smi
         for offer in found:
             known = self._plugins.get(offer.resource)
             if known is None:
