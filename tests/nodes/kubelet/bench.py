@@ -31,6 +31,7 @@ from windtunnel.nodes.kubelet.runtime.protocol import (
     ExecFailed,
     ImageRecord,
     Isolation,
+    Mount,
     PullFailed,
     StartFailed,
 )
@@ -198,6 +199,7 @@ class Gifts(Devices):
         self.refused: dict[str, Rejected] = {}
         self.troubles: dict[str, str] = {}
         self.held: dict[str, list[Tree]] = {}
+        self.mounts: tuple[Mount, ...] = ()
         self.known = Figures({}, {})
         self._heard: list[Callable[[frozenset[str]], None]] = []
 
@@ -218,7 +220,7 @@ class Gifts(Devices):
         then(self.troubles.get(container))
 
     def run_options(self, pod_uid: str, container: str) -> RunOptions:
-        return RunOptions(envs=(("GIFT", "1"),))
+        return RunOptions(envs=(("GIFT", "1"),), mounts=self.mounts)
 
     def health(self, pod_uid: str, container: str) -> list[Tree]:
         return self.held.get(container, [])

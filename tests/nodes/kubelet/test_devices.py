@@ -466,6 +466,22 @@ def test_the_checkpoint_is_written_as_the_real_one(node: Node) -> None:
     }
 
 
+def test_the_checkpoint_names_who_is_gone_until_somebody_is_given_something(node: Node) -> None:
+    def named() -> list[str]:
+        kept = json.loads((node.folder / "p" / "kubelet_internal_checkpoint").read_bytes())
+        return [each["PodUID"] for each in kept["Data"]["PodDeviceEntries"] or ()]
+
+    node.join(1)
+    node.admit(pod("a", 1))
+    node.active.clear()
+    assert isinstance(node.admit(pod("b", 2)), Rejected)
+    assert named() == ["uid-a"]
+
+    node.admit(pod("c", 1))
+
+    assert named() == ["uid-c"]
+
+
 def test_a_plugin_may_ask_to_be_told_before_each_start(node: Node) -> None:
     plugin = node.join(
         1,

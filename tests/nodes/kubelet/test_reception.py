@@ -25,6 +25,14 @@ def test_a_pod_is_active_until_it_has_ended(bench: Bench) -> None:
     assert len(bench.kubelet.pods()) == 1
 
 
+def test_a_pod_that_was_removed_by_force_is_not_active_while_it_still_ends(bench: Bench) -> None:
+    bench.pod("p", {"lifecycle": {"preStop": {"sleep": {"seconds": 5}}}})
+    bench.delete("p", grace=0)
+
+    assert [each.state.value for each in bench.runtime.containers()] == ["running"]
+    assert bench.kubelet.active() == []
+
+
 def test_the_next_pod_of_the_same_name_is_another_one(bench: Bench) -> None:
     first = bench.pod("p")
     bench.delete("p", grace=0)

@@ -107,6 +107,7 @@ class Reception:
             for uid, pod in self._pods.items()
             if uid not in self._rejected
             and ((worker := self._workers.get(uid)) is None or worker.active)
+            and self._uids.get(pod_key(pod)) == uid
             and (dig(pod, "status", "phase") not in TERMINAL)
         ]
 

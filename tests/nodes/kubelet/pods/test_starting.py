@@ -8,6 +8,7 @@ import pytest
 from tests.nodes.kubelet.bench import HOLD, Bench
 
 from windtunnel.machinery.tree import Tree
+from windtunnel.nodes.kubelet.runtime.protocol import Mount
 
 NEVER: Tree = {"image": "missing:1", "imagePullPolicy": "Never"}
 NO_MAP: Tree = {"env": [{"name": "A", "valueFrom": {"configMapKeyRef": {"name": "m", "key": "k"}}}]}
@@ -84,6 +85,16 @@ def test_the_pods_own_variable_wins_over_a_plugins(bench: Bench) -> None:
     told = {order.name: dict(order.environment)["GIFT"] for order in bench.runtime.orders.values()}
 
     assert told == {"main": "mine", "other": "1"}
+
+
+def test_the_pods_own_mount_lies_over_a_plugins(bench: Bench) -> None:
+    bench.devices.mounts = (Mount(host_path="/usr", container_path="/v"),)
+    mounts = [{"name": "v", "mountPath": "/v"}]
+    bench.pod("p", {"volumeMounts": mounts}, volumes=[{"name": "v", "emptyDir": {}}])
+    (order,) = bench.runtime.orders.values()
+
+    places = [each.host_path for each in order.mounts if each.container_path == "/v"]
+    assert (places[0], places[1][-2:]) == ("/usr", "/v")
 
 
 def test_a_pull_is_tried_again_after_its_back_off(bench: Bench) -> None:

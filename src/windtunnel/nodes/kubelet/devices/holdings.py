@@ -61,12 +61,10 @@ class Holdings:
         wanted = frozenset(devices)
         return frozenset(uid for uid, _, _, holding in self if holding.ids & wanted)
 
-    def keep(self, pod_uids: Iterable[str]) -> bool:
-        """Drop what pods hold that are not among those given; returns whether any did."""
-        gone = self._pods.keys() - set(pod_uids)
-        for uid in gone:
+    def keep(self, pod_uids: Iterable[str]) -> None:
+        """Drop what pods hold that are not among those given."""
+        for uid in self._pods.keys() - set(pod_uids):
             del self._pods[uid]
-        return bool(gone)
 
     def __iter__(self) -> Iterator[tuple[str, str, str, HeldDevices]]:
         for uid, containers in self._pods.items():

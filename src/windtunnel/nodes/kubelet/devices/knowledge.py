@@ -78,12 +78,14 @@ class Knowledge:
         return self._active() or []
 
     def collect(self, admitting: str = "") -> None:
-        """Drop what pods hold that are no longer active; one that is being admitted is."""
+        """Drop what pods hold that are no longer active; one that is being admitted is.
+
+        The checkpoint is not written for it: it says so after the next change that somebody made.
+        """
         active = self._active()
         if active is not None:
             uids = {dig(pod, "metadata", "uid") for pod in active}
-            if self.holdings.keep(uids | {admitting}):
-                self.write()
+            self.holdings.keep(uids | {admitting})
 
     def restore(self) -> None:
         """Know what the checkpoint knows, and nothing else."""

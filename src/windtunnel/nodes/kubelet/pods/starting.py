@@ -45,13 +45,11 @@ def start_container(
     if hook is None:
         return
     try:
-        yield from run_hook(ground, pod, container, made, hook, address, 0)
+        yield from run_hook(ground, pod, container, made, hook, 0)
     except HookFailed as failed:
         events.warning(pod, "FailedPostStartHook", "PostStartHook failed", name)
         if record is not None:
-            yield from stop_container(
-                ground, pod, container, record, "FailedPostStartHook", address=address
-            )
+            yield from stop_container(ground, pod, record, "FailedPostStartHook")
         raise StartRefused("PostStartHookError", str(failed)) from None
 
 
@@ -79,7 +77,7 @@ def _order(
         else:
             furnishing = Furnishing(
                 environment={**dict(options.envs), **own},
-                mounts=[*mounts, *ground.volumes.of_node(options.mounts), *files],
+                mounts=[*ground.volumes.of_node(options.mounts), *mounts, *files],
                 devices=options.devices,
                 annotations=options.annotations,
                 log_path=ground.log_path(pod, name, attempt),
