@@ -32,6 +32,16 @@ def test_an_address_of_version_six_stands_in_brackets(account: Path) -> None:
     assert incluster.connect(pod("fd00::1"), account).server == "https://[fd00::1]:443"
 
 
+@pytest.mark.parametrize(
+    ("host", "port"), [("10.0.0.1", "abc"), ("10.0.0.1", "99999999"), ("not a host", "443")]
+)
+def test_a_pod_is_told_a_place_that_cannot_be(host: str, port: str, account: Path) -> None:
+    told = pod(host) | {"KUBERNETES_SERVICE_PORT": port}
+
+    with pytest.raises(UsageError, match="is no address of an API server"):
+        incluster.connect(told, account)
+
+
 def test_a_kubeconfig_goes_before_the_pod(account: Path, tmp_path: Path) -> None:
     file = tmp_path / "config"
     file.write_text(

@@ -33,7 +33,7 @@ class Transport:
     def __init__(self, connection: Connection, timeout_seconds: float) -> None:
         self._server, self._timeout = connection.server, timeout_seconds
         place = urlsplit(connection.server)
-        self._host, self._port = place.hostname or "localhost", place.port
+        self._host, self._port = place.hostname or "", place.port
         self._name = connection.tls_server_name or self._host
         self.root = place.path.rstrip("/")
         """What goes before every path: a server may be behind another that serves many."""
