@@ -54,10 +54,14 @@ class Ground:
         """Return what tells the time."""
         return self.loop.clock
 
+    def own_address(self, uid: str) -> str:
+        """Return a pod's own address; empty on the host's network."""
+        sandbox = self.sandboxes.get(uid)
+        return sandbox.address if sandbox is not None else ""
+
     def address_of(self, uid: str) -> str:
         """Return where a pod is reached."""
-        sandbox = self.sandboxes.get(uid)
-        return (sandbox.address if sandbox is not None else "") or self.settings.address
+        return self.own_address(uid) or self.settings.address
 
     def log_path(self, pod: Tree, container: str, attempt: int) -> Path:
         """Return where a container's output is written."""

@@ -9,6 +9,7 @@ from tests.nodes.kubelet.bench import HOLD, Bench
 
 from windtunnel.nodes.kubelet.pods import hooks
 from windtunnel.nodes.kubelet.probes.asking import ProbeReply
+from windtunnel.nodes.kubelet.probes.targets import HttpTarget
 
 FETCH = {"httpGet": {"path": "/x", "port": 8099}}
 GOOD, BAD = ("good",), ("sh", "-c", "exit 3")
@@ -88,3 +89,23 @@ def test_a_hook_that_takes_all_the_grace_leaves_the_least(bench: Bench) -> None:
     bench.run(6)
 
     assert bench.runtime.stopped == [("main", 2.0)]
+
+
+def test_a_hook_of_a_pod_on_the_host_s_network_needs_a_host(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hosts: list[str] = []
+
+    def fetch(target: HttpTarget, *_: object, **__: object) -> ProbeReply:
+        hosts.append(target.host)
+        return ProbeReply(True, "")
+
+    monkeypatch.setattr(hooks, "ask_http", fetch)
+    ports = [{"containerPort": 8099, "hostPort": 8099}]
+    there = {"httpGet": {**FETCH["httpGet"], "host": "h"}}
+    lifecycle = {"postStart": FETCH, "preStop": there}
+    bench.pod("p", {"command": HOLD, "lifecycle": lifecycle, "ports": ports}, hostNetwork=True)
+
+    message = bench.state("p")["state"]["waiting"]["message"]
+    assert message.endswith("failed - error: failed to find networking container")
+    assert set(hosts) == {"h"}

@@ -71,7 +71,7 @@ class Doer:
         """
         ground, memory = self._ground, self._memory
         if plan.over or plan.anew:
-            yield from stop_all(ground, pod, records.running(), address=memory.address)
+            yield from stop_all(ground, pod, records.running())
             memory.news = True
             if plan.over:
                 ground.sandboxes.stop(uid_of(pod))
@@ -170,22 +170,13 @@ class Doer:
         self._memory.address, self._memory.news = sandbox.address, True
 
     def _kill(self, pod: Tree, kill: Kill, comes_back: bool) -> Course[None]:
-        name = kill.record.name
-        container = container_of(pod, name)
         message = kill.message + (", will be restarted" if comes_back else "")
         grace = None
         if kill.by_probe:
+            container = container_of(pod, kill.record.name)
             own = dig(container, f"{kill.by_probe}Probe", "terminationGracePeriodSeconds")
             grace = None if own is None else float(own)
-        yield from stop_container(
-            self._ground,
-            pod,
-            container,
-            kill.record,
-            message,
-            grace=grace,
-            address=self._memory.address,
-        )
+        yield from stop_container(self._ground, pod, kill.record, message, grace=grace)
 
     def _start(self, pod: Tree, container: Tree, records: PodRecords, attempt: int) -> Course[None]:
         """Start a container unless it has to wait because it keeps failing."""

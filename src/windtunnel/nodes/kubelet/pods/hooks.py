@@ -11,12 +11,14 @@ import json
 from windtunnel.machinery.tree import Tree
 from windtunnel.nodes.kubelet.ground import Ground
 from windtunnel.nodes.kubelet.outside import Course, Pause
-from windtunnel.nodes.kubelet.pod_spec import full_name
+from windtunnel.nodes.kubelet.pod_spec import full_name, uid_of
 from windtunnel.nodes.kubelet.probes.asking import ProbeReply, ask_http
 from windtunnel.nodes.kubelet.probes.targets import http_target
 from windtunnel.nodes.kubelet.runtime.protocol import Ended, ExecFailed, ExecTimedOut
 
 _HTTP_SECONDS = 30.0
+_NOWHERE = ProbeReply(False, "failed to find networking container", answered=False)
+"""A pod on the host's network has no address of its own, and none is put in its place."""
 
 
 class HookFailed(Exception):
@@ -29,7 +31,6 @@ def run_hook(
     container: Tree,
     container_id: str,
     hook: Tree,
-    address: str,
     limit_seconds: float,
 ) -> Course[None]:
     """Run one hook to its end.
@@ -40,7 +41,6 @@ def run_hook(
         container: The container's spec.
         container_id: The container, which runs.
         hook: What to do.
-        address: The pod's address.
         limit_seconds: How long it may take; 0 for no limit.
 
     Raises:
@@ -51,8 +51,10 @@ def run_hook(
         command = [str(word) for word in hook["exec"].get("command") or ()]
         yield from _run_exec(ground, container_id, command, place, limit_seconds)
     elif hook.get("httpGet") is not None:
-        target = http_target(hook["httpGet"], container, address)
-        answer: ProbeReply = yield lambda: ask_http(target, _HTTP_SECONDS, agent="kube-lifecycle")
+        target = http_target(hook["httpGet"], container, ground.own_address(uid_of(pod)))
+        answer = _NOWHERE
+        if target.host:
+            answer = yield lambda: ask_http(target, _HTTP_SECONDS, agent="kube-lifecycle")
         if not answer.answered:
             path = hook["httpGet"].get("path") or ""
             raise HookFailed(

@@ -63,12 +63,10 @@ class Turns:
 def stop_container(
     ground: Ground,
     pod: Tree,
-    container: Tree | None,
     record: ContainerRecord,
     message: str = "",
     *,
     grace: float | None = None,
-    address: str = "",
     turns: Turns | None = None,
 ) -> Course[None]:
     """Stop a container; returns when it has ended.
@@ -76,11 +74,9 @@ def stop_container(
     Args:
         ground: The node.
         pod: The pod.
-        container: The container's spec, if it still has one.
-        record: The container.
+        record: The container; of one whose spec is gone nothing is known but this.
         message: What the event says.
         grace: How many seconds it has; None for the pod's own.
-        address: The pod's address.
         turns: Whom to wait for.
     """
     seconds = float(grace_seconds(pod)) if grace is None else grace
@@ -88,10 +84,11 @@ def stop_container(
     ground.events.normal(
         pod, "Killing", message or f"Stopping container {record.name}", record.name
     )
+    container = container_of(pod, record.name)
     hook = dig(container, "lifecycle", "preStop")
     if hook is not None and container is not None:
         try:
-            yield from run_hook(ground, pod, container, record.id, hook, address, seconds)
+            yield from run_hook(ground, pod, container, record.id, hook, seconds)
         except HookFailed:
             ground.events.warning(pod, "FailedPreStopHook", "PreStopHook failed", record.name)
     if turns is not None:
@@ -108,32 +105,12 @@ def stop_container(
         turns.ended(record.name)
 
 
-def stop_all(
-    ground: Ground,
-    pod: Tree,
-    records: Iterable[ContainerRecord],
-    *,
-    grace: float | None = None,
-    address: str = "",
-) -> Course[None]:
+def stop_all(ground: Ground, pod: Tree, records: Iterable[ContainerRecord]) -> Course[None]:
     """Stop containers of a pod, all at once but for the order among them."""
     running = list(records)
     turns = Turns(pod, (each.name for each in running))
-    yield together(
-        ground,
-        [
-            stop_container(
-                ground,
-                pod,
-                container_of(pod, each.name),
-                each,
-                grace=grace,
-                address=address,
-                turns=turns,
-            )
-            for each in running
-        ],
-    )
+    courses = [stop_container(ground, pod, each, turns=turns) for each in running]
+    yield together(ground, courses)
 
 
 def together(ground: Ground, courses: list[Course[None]]) -> Inquiry:

@@ -366,7 +366,7 @@ class PodWorker:
         self._prober.leave(uid, but_readiness=True)
         records = self._records()
         self._tell(records)
-        course = stop_all(self._ground, self.pod, records.running(), address=self._memory.address)
+        course = stop_all(self._ground, self.pod, records.running())
         self._follow(course, self._has_stopped)
 
     def _has_stopped(self, outcome: Any) -> None:
