@@ -128,9 +128,10 @@ def test_pods_are_followed_to_the_owners_they_have_had() -> None:
         ownership, Expectations(VirtualClock()), lambda key: visits.append(key.name)
     )
 
-    def pod(owner: str, kind: str = "ReplicaSet") -> PodView:
+    def pod(owner: str, kind: str = "ReplicaSet", **labels: str) -> PodView:
         reference = OwnerReference("apps/v1", kind, owner, owner, controller=True)
-        return PodView(Metadata(name="p", owner_references=(reference,) if owner else ()))
+        references = (reference,) if owner else ()
+        return PodView(Metadata(name="p", labels=labels, owner_references=references))
 
     pods.tell(KEY, None, pod("a"))
     pods.tell(KEY, pod("a"), pod("b"))
@@ -139,3 +140,10 @@ def test_pods_are_followed_to_the_owners_they_have_had() -> None:
     pods.tell(KEY, None, pod("j", "Job"))
 
     assert visits == ["a", "a", "b", "b", "adopter"]
+
+    visits.clear()
+    pods.tell(KEY, pod("j", "Job"), pod(""))
+    pods.tell(KEY, pod(""), pod(""))
+    pods.tell(KEY, pod(""), pod("", tier="web"))
+
+    assert visits == ["adopter", "adopter"], "a status is nothing to those who adopt"

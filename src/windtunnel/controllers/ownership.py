@@ -176,6 +176,11 @@ class PodOwnership:
                 yield name
 
 
+def _looks_alike(before: PodView | None, after: PodView) -> bool:
+    """Whether those who adopt pods see no other pod than before: they go by labels."""
+    return before is not None and before.metadata.labels == after.metadata.labels
+
+
 @dataclass(frozen=True, slots=True)
 class _Follower:
     """Who wants to know of the pods of one kind of owner."""
@@ -231,7 +236,7 @@ class PodOwners:
                 if before is None:
                     follower.expectations.created(name)
                 follower.visit(name)
-        elif after is not None:
+        elif after is not None and (left is not None or not _looks_alike(before, after)):
             for follower in self._followers.values():
                 for adopter in follower.ownership.adopters(key, after):
                     follower.visit(adopter)

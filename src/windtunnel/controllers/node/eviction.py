@@ -70,9 +70,10 @@ class TaintEvictions:
             tolerates_more = (
                 before is not None and before.spec.tolerations != after.spec.tolerations
             )
-            node = self._sources.nodes.get(Key("", after.spec.node_name))
-            if (moved or tolerates_more) and executing(node):
-                queue.add(key)
+            if moved or tolerates_more:
+                node = self._sources.nodes.get(Key("", after.spec.node_name))
+                if executing(node):
+                    queue.add(key)
 
         self._sources.nodes.on_change(node_changed)
         self._sources.pods.on_change(pod_changed)
