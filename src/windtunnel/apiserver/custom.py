@@ -190,8 +190,7 @@ def _is_established(definition: Tree) -> bool:
 
 def _renamed(api_version: str) -> Callable[[Tree], Tree]:
     def rename(tree: Tree) -> Tree:
-        tree["apiVersion"] = api_version
-        return tree
+        return {**tree, "apiVersion": api_version}
 
     return rename
 

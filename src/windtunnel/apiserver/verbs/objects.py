@@ -145,7 +145,7 @@ class Objects:
             home, stored = kind, tree
         else:
             home = self._catalogue.by_resource(kind.store)
-            stored = kind.to_stored(decode(encode(tree)))
+            stored = kind.to_stored(tree)
         metadata: dict[str, Any] = stored["metadata"]
 
         def body(revision: int) -> bytes:

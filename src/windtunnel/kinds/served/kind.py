@@ -127,8 +127,10 @@ class Kind:
     stored: str = ""
     """Name of the stored resource where several kinds share one store (``events``)."""
     to_stored: Callable[[Tree], Tree] | None = None
-    """Turn an object of this version into the stored form (owned trees; may change in place)."""
+    """Turn an object of this version into the stored form, which may share parts with it; the
+    object stays as it is."""
     from_stored: Callable[[Tree], Tree] | None = None
+    """The way back; what it is given is used up."""
     generation: Generation = "none"
     """metadata.generation grows with spec, or with all but metadata and status."""
     creates_on_put: bool = False

@@ -320,6 +320,6 @@ RULES_V1: Final = Rules(
 DECLARATIONS: Final = {
     "horizontalpodautoscalers.autoscaling/v2": Declared(rules=RULES),
     "horizontalpodautoscalers.autoscaling/v1": Declared(
-        rules=RULES_V1, to_stored=v1.to_v2, from_stored=v1.from_v2
+        rules=RULES_V1, to_stored=lambda tree: v1.to_v2(v1.copied(tree)), from_stored=v1.from_v2
     ),
 }
