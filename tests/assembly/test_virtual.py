@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import suppress
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from windtunnel.assembly.parts import PartSettings
 from windtunnel.assembly.virtual import HOST, START, Virtual
 from windtunnel.kinds.served.registry import builtin_kinds
+from windtunnel.machinery.errors import Forbidden
 from windtunnel.nodes import PoolOrder
 
 PODS = 1000
@@ -88,3 +93,43 @@ def test_no_server_is_imported() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout.strip() == "[]"
+
+
+quantities = st.one_of(
+    st.from_regex(
+        r"[0-9]{1,25}(\.[0-9]{0,12})?(|[munkMGTPE]|[KMGTPE]i|[eE][-+]?[0-9]{1,3})", fullmatch=True
+    ),
+    st.sampled_from(["9223372036854775807", "9223372036854775808", "1e30", "1e1000", "0", "8Ei"]),
+)
+resource_lists = st.dictionaries(
+    st.sampled_from(["cpu", "memory", "ephemeral-storage", "nvidia.com/gpu", "hugepages-2Mi"]),
+    quantities,
+)
+
+
+@settings(max_examples=20, deadline=None)
+@given(resource_lists, st.lists(resource_lists, min_size=1, max_size=3), resource_lists)
+def test_no_quantity_stops_a_cluster(
+    node: dict[str, str], wanted: list[dict[str, str]], hard: dict[str, str]
+) -> None:
+    virtual = Virtual()
+    user = virtual.client("user")
+    had = {"pods": "110", **node}
+    note = {"kwok.x-k8s.io/node": "fake"}
+    metadata = {"name": "a", "annotations": note, "labels": {"type": "kwok"}}
+    user.create("nodes", {"metadata": metadata, "status": {"capacity": had, "allocatable": had}})
+    counted = {f"requests.{name}": value for name, value in hard.items()}
+    quota = {"metadata": {"name": "q", "namespace": "default"}, "spec": {"hard": counted}}
+    user.create("resourcequotas", quota)
+    for pinned in ({}, {"nodeName": "a"}, {}):
+        containers = [
+            {"name": f"c{place}", "image": "x", "resources": {"limits": each, "requests": each}}
+            for place, each in enumerate(wanted)
+        ]
+        spec = {"containers": containers, **pinned}
+        with suppress(Forbidden):  # the quota may have no room
+            metadata = {"generateName": "p-", "namespace": "default"}
+            user.create("pods", {"metadata": metadata, "spec": spec})
+    virtual.run(20)
+
+    assert virtual.failures == []

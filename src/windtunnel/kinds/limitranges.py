@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -15,7 +16,7 @@ from windtunnel.kinds.rules.resource_names import (
 from windtunnel.kinds.served.declared import Declared
 from windtunnel.kinds.served.kind import Rules
 from windtunnel.machinery import names
-from windtunnel.machinery.quantity import Quantity, parse
+from windtunnel.machinery.quantity import MAX_IN_MILLI, Quantity, parse
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.machinery.violations import (
     Violation,
@@ -133,15 +134,24 @@ def _amounts(name: str, amounts: Mapping[str, Bounds], field: str) -> list[Viola
     if ratio is not None:
         if ratio < _ONE:
             say("maxLimitRequestRatio", ratio, f"ratio {ratio} is less than 1")
-        if least is not None and most is not None and least.nanos:
-            bound = most.nanos / least.nanos
-            if ratio.nanos / 10**9 > bound:
+        if least is not None and most is not None:
+            allowed, bound = _ratios(ratio, least, most)
+            if allowed > bound:
                 text = f"ratio {ratio} is greater than max/min = {bound:f}"
                 say("maxLimitRequestRatio", ratio, text)
     if limit is not None and request is not None and not may_overcommit(name) and limit != request:
         text = f"default value {limit} must equal to defaultRequest value {request} in {name}"
         say("defaultRequest", request, text)
     return found
+
+
+def _ratios(ratio: Quantity, least: Quantity, most: Quantity) -> tuple[float, float]:
+    """Return the ratio that is allowed and the largest that can be, in 64-bit arithmetic."""
+    if max(ratio.units, least.units, most.units) < MAX_IN_MILLI:
+        allowed, low, high = ratio.milli / 1000, least.milli, most.milli
+    else:
+        allowed, low, high = float(ratio.units), least.units, most.units
+    return allowed, high / low if low else math.inf
 
 
 def _validate_update(new: Tree, _: Tree) -> list[Violation]:

@@ -1,8 +1,12 @@
 """Quantities: ``500m``, ``16Gi``, ``1e3``; exact, and printed as the real server prints them.
 
 A quantity is a whole number of nanos, the finest that Kubernetes keeps, and the notation in which
-it was written. Texts are few and repeat, so parsing is cached: a known text costs one look-up, and
-the two questions that are asked most (``to_milli``, ``to_int``) are answered from a cache too.
+it was written. It may be larger than any integer of 64 bits; whoever counts in those asks for
+``units`` or ``milli``, and gets for such a quantity what the real server counts: the low 64 bits
+where it kept a big decimal, mostly 0 where it kept digits and a power of ten.
+
+Texts are few and repeat, so parsing is cached: a known text costs one look-up, and the two
+questions that are asked most (``to_milli``, ``to_int``) are answered from a cache too.
 
 Source: k8s.io/apimachinery resource.Quantity, v1.36.
 """
@@ -18,6 +22,17 @@ Notation = Literal["decimal", "binary", "exponent"]
 
 NANO: Final = 10**9
 _LARGEST: Final = 2**63 - 1
+MAX_IN_MILLI: Final = _LARGEST // 1000
+"""The most units that can be counted in thousandths."""
+_MILLI: Final = 10**6
+_DIGITS: Final = 1000
+"""More are refused, and larger powers of ten: they would cost more than anybody means."""
+_FAST_DIGITS: Final = 18
+_FAST_BINARY_DIGITS: Final = 14
+"""What the real server reads into 64 bits; the rest it reads into a big decimal."""
+_WRAPPING_SHIFTS: Final = frozenset({0, 1, 2, 3, 6, 9})
+"""Powers of ten by which the real server multiplies at once, the low 64 bits of what comes out;
+by others it multiplies step by step and says 0 where that overflows."""
 
 _DECIMAL_SUFFIX: Final = {
     "n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18,
@@ -46,16 +61,34 @@ class MalformedQuantity(ValueError):
 class Quantity:
     """An exact amount. Immutable; equality and order ignore the notation."""
 
-    __slots__ = ("_text", "nanos", "notation")
+    __slots__ = ("_power", "_text", "nanos", "notation")
 
     nanos: int
     notation: Notation
+    _power: int | None
     _text: str
 
-    def __init__(self, nanos: int, notation: Notation = "decimal") -> None:
+    def __init__(
+        self,
+        nanos: int,
+        notation: Notation = "decimal",
+        *,
+        power: int | None = -9,
+        text: str = "",
+    ) -> None:
+        """Make an amount.
+
+        Args:
+            nanos: How much.
+            notation: How it is written.
+            power: The power of ten that the real server counts it in, in 64 bits; None where it
+                keeps a big decimal.
+            text: How the server prints it, where that is known.
+        """
         object.__setattr__(self, "nanos", nanos)
         object.__setattr__(self, "notation", notation)
-        object.__setattr__(self, "_text", "")
+        object.__setattr__(self, "_power", power)
+        object.__setattr__(self, "_text", text)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"Quantity is immutable: {name}")
@@ -83,17 +116,26 @@ class Quantity:
 
     def __add__(self, other: Quantity) -> Quantity:
         """Add; the sum is written like the left side, or like the right where left is zero."""
-        return Quantity(self.nanos + other.nanos, self.notation if self.nanos else other.notation)
+        return self._sum(other, other.nanos)
 
     def __sub__(self, other: Quantity) -> Quantity:
         """Subtract; written as ``__add__`` says."""
-        return Quantity(self.nanos - other.nanos, self.notation if self.nanos else other.notation)
+        return self._sum(other, -other.nanos)
 
-    def __neg__(self) -> Quantity:
-        return Quantity(-self.nanos, self.notation)
-
-    def __mul__(self, factor: int) -> Quantity:
-        return Quantity(self.nanos * factor, self.notation)
+    def _sum(self, other: Quantity, more: int) -> Quantity:
+        nanos = self.nanos + more
+        if not self.nanos:
+            notation, power = other.notation, other._power
+        else:
+            notation, power = self.notation, self._power
+        if self._power is None or other._power is None:
+            power = None
+        elif self.nanos and more:
+            power = min(self._power, other._power)
+            largest = max(abs(self.nanos), abs(more), abs(nanos))
+            if largest > _LARGEST and largest // 10 ** (9 + power) > _LARGEST:
+                power = None
+        return Quantity(nanos, notation, power=power)
 
     def __str__(self) -> str:
         """Return the canonical text, the one that the server stores and prints."""
@@ -108,18 +150,28 @@ class Quantity:
 
     @property
     def units(self) -> int:
-        """Whole units, rounded away from zero."""
-        return _away_from_zero(self.nanos, NANO)
+        """Whole units in 64 bits, rounded away from zero."""
+        return self._in_64_bits(_away_from_zero(self.nanos, NANO), 0)
 
     @property
     def milli(self) -> int:
-        """Thousandths, rounded away from zero."""
-        return _away_from_zero(self.nanos, 1_000_000)
+        """Thousandths in 64 bits, rounded away from zero."""
+        return self._in_64_bits(_away_from_zero(self.nanos, _MILLI), 3)
 
-    @property
-    def whole(self) -> bool:
-        """True where the amount is a whole number of units."""
-        return self.nanos % NANO == 0
+    def in_milli(self) -> Quantity:
+        """Return the quantity without what is finer than a thousandth, rounded away from zero."""
+        if not self.nanos % _MILLI:
+            return self
+        power = None if self._power is None else max(self._power, -3)
+        return Quantity(_away_from_zero(self.nanos, _MILLI) * _MILLI, self.notation, power=power)
+
+    def _in_64_bits(self, number: int, shift: int) -> int:
+        """Return a number as the real server counts it: ``power`` raised by ``shift``."""
+        if -_LARGEST <= number <= _LARGEST:
+            return number
+        if self._power is not None and self._power + shift not in _WRAPPING_SHIFTS:
+            return 0
+        return (number + _LARGEST + 1) % 2**64 - _LARGEST - 1
 
 
 ZERO: Final = Quantity(0)
@@ -162,26 +214,43 @@ def parse(value: str | int | float) -> Quantity:
         if suffix in _DECIMAL_SUFFIX or suffix in _BINARY_SUFFIX:
             return ZERO
         raise MalformedQuantity("unable to parse quantity's suffix")
+    if len(number) + len(fraction) > _DIGITS:
+        raise MalformedQuantity("unable to parse numeric part of quantity")
     digits = int((number or "0") + fraction)
+    written = (number.lstrip("0") or "0") + fraction
     notation: Notation
-    if suffix in _DECIMAL_SUFFIX:
-        notation, exponent = "decimal", _DECIMAL_SUFFIX[suffix]
-        nanos = _shifted(digits, exponent - len(fraction) + 9)
-    elif suffix in _BINARY_SUFFIX:
-        notation = "binary"
-        nanos = min(_shifted(digits << _BINARY_SUFFIX[suffix], 9 - len(fraction)), _LARGEST * NANO)
+    power: int | None
+    if suffix in _BINARY_SUFFIX:
+        notation, bits = "binary", _BINARY_SUFFIX[suffix]
+        nanos = min(_shifted(digits << bits, 9 - len(fraction)), _LARGEST * NANO)
+        fast = not fraction and len(written) + bits * 3 // 10 <= _FAST_BINARY_DIGITS
+        power = 0 if fast else None
+        kept = fast and digits % 8 != 0
         if 0 < nanos < NANO:
             notation = "decimal"
     else:
-        try:
-            exponent = int(suffix[1:] if suffix[0] in "eE" else "")
-        except ValueError:
-            raise MalformedQuantity("unable to parse quantity's suffix") from None
-        if abs(exponent) > 1000:
-            raise MalformedQuantity("unable to parse quantity's suffix")
-        notation = "exponent"
-        nanos = _shifted(digits, exponent - len(fraction) + 9)
-    return Quantity(-nanos if sign == "-" else nanos, notation)
+        if suffix in _DECIMAL_SUFFIX:
+            notation, exponent = "decimal", _DECIMAL_SUFFIX[suffix]
+        else:
+            notation, exponent = "exponent", _exponent(suffix)
+        power = exponent - len(fraction)
+        nanos = _shifted(digits, power + 9)
+        kept = power % 3 == 0 and written[0] != "0" and not written.endswith("000")
+        if len(written) > _FAST_DIGITS or power < -9:
+            power = None
+    # What is nearly canonical the real server prints as it was written: "+4", "5.123".
+    printed = text if kept and power is not None else ""
+    return Quantity(-nanos if sign == "-" else nanos, notation, power=power, text=printed)
+
+
+def _exponent(suffix: str) -> int:
+    try:
+        exponent = int(suffix[1:] if suffix[0] in "eE" else "")
+    except ValueError:
+        exponent = _DIGITS + 1
+    if abs(exponent) > _DIGITS:
+        raise MalformedQuantity("unable to parse quantity's suffix")
+    return exponent
 
 
 def _number_text(value: float) -> str:
@@ -197,13 +266,13 @@ def _shifted(digits: int, power: int) -> int:
 
 @_cached
 def to_milli(value: str | int | float) -> int:
-    """Return a quantity's thousandths, rounded up."""
+    """Return a quantity's thousandths in 64 bits, rounded up."""
     return parse(value).milli
 
 
 @_cached
 def to_int(value: str | int | float) -> int:
-    """Return a quantity's whole units, rounded up."""
+    """Return a quantity's whole units in 64 bits, rounded up."""
     return parse(value).units
 
 

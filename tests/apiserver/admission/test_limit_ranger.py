@@ -41,6 +41,15 @@ BOUNDS = {
         {"limits": {"cpu": 3}, "requests": {"cpu": 1}},
         "cpu max limit to request ratio per Container is 2, but provided ratio is 3.000000",
     ),
+    "so far apart that no float holds it": (
+        {"type": "Container", "maxLimitRequestRatio": {"memory": 2}},
+        {"limits": {"memory": "1e400"}, "requests": {"memory": 1}},
+        "memory max limit to request ratio per Container is 2, "
+        "but no limit is specified or limit is 0",
+    ),
+    "beyond 64 bits": ({"type": "Container", "max": {"memory": "1Gi"}},
+                       {"limits": {"memory": "99999999999999999999"}},
+                       "usage per Container is 1Gi, but limit is 99999999999999999999"),
     "together": ({"type": "Pod", "max": {"memory": "4Gi"}}, {"limits": {"memory": "6Gi"}},
                  "maximum memory usage per Pod is 4Gi, but limit is 6Gi"),
 }  # fmt: skip

@@ -31,6 +31,14 @@ CASES: dict[str, tuple[PodView, Fleet, Answer]] = {
         pod(requests={"cpu": "1"}), busy(9), ([True], [], [False]),
     ),
     "a zero never fails": (pod(requests={MIG: "0"}), fleet(node()), ([True], [], [False])),
+    "what 64 bits count below zero counts only where it is no plain resource": (
+        pod(requests={"cpu": "-1", GPU: "9223372036854775808"}),
+        busy(8, allocatable={"cpu": "0", GPU: "8"}),
+        ([True], [], [False]),
+    ),
+    "more than a node could ever have": (
+        pod(requests=gpus(2**63 - 1)), busy(8), ([False], [f"Insufficient {GPU}"], [True]),
+    ),
     "a resource nobody has heard of": (
         pod(requests={MIG: "1"}), fleet(node()), ([False], [f"Insufficient {MIG}"], [True]),
     ),

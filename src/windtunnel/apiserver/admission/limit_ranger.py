@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from windtunnel.kinds.pod.requests import Amounts, amounts, container_amounts
 from windtunnel.machinery.admission import Act, Petition
-from windtunnel.machinery.quantity import Quantity, parse
+from windtunnel.machinery.quantity import MAX_IN_MILLI, ZERO, Quantity, parse
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.store import Store
 
@@ -115,11 +115,12 @@ def _least(
     name: str, type_: str, bound: Quantity, request: Quantity | None, limit: Quantity | None
 ) -> Iterator[str]:
     text = f"minimum {name} usage per {type_} is {bound}"
+    asked, most, least = _counted(request or ZERO, limit or ZERO, bound)
     if request is None:
         yield f"{text}. No request is specified"
-    elif request < bound:
+    elif asked < least:
         yield f"{text}, but request is {request}"
-    elif limit is not None and limit < bound:
+    elif limit is not None and most < least:
         yield f"{text}, but limit is {limit}"
 
 
@@ -127,11 +128,12 @@ def _most(
     name: str, type_: str, bound: Quantity, request: Quantity | None, limit: Quantity | None
 ) -> Iterator[str]:
     text = f"maximum {name} usage per {type_} is {bound}"
+    asked, most, largest = _counted(request or ZERO, limit or ZERO, bound)
     if limit is None:
         yield f"{text}. No limit is specified"
-    elif bound < limit:
+    elif most > largest:
         yield f"{text}, but limit is {limit}"
-    elif request is not None and bound < request:
+    elif request is not None and asked > largest:
         yield f"{text}, but request is {request}"
 
 
@@ -139,12 +141,23 @@ def _ratio(
     name: str, type_: str, bound: Quantity, request: Quantity | None, limit: Quantity | None
 ) -> Iterator[str]:
     text = f"{name} max limit to request ratio per {type_} is {bound}"
-    if request is None or not request.nanos:
+    asked, most, _ = _counted(request or ZERO, limit or ZERO, bound)
+    if not asked:
         yield f"{text}, but no request is specified or request is 0"
-    elif limit is None or not limit.nanos:
+    elif not most:
         yield f"{text}, but no limit is specified or limit is 0"
-    elif limit.nanos / request.nanos > bound.nanos / parse(1).nanos:
-        yield f"{text}, but provided ratio is {limit.nanos / request.nanos:.6f}"
+    else:
+        fine = bound.units <= MAX_IN_MILLI
+        if most / asked * (1000 if fine else 1) > (bound.milli if fine else bound.units):
+            yield f"{text}, but provided ratio is {most / asked:.6f}"
+
+
+def _counted(*quantities: Quantity) -> list[int]:
+    """Return quantities as integers: in thousandths where all can be, else in units."""
+    units = [quantity.units for quantity in quantities]
+    if all(number <= MAX_IN_MILLI for number in units):
+        return [quantity.milli for quantity in quantities]
+    return units
 
 
 def _claim_errors(claim: Tree, items: list[Tree]) -> Iterator[str]:
@@ -158,5 +171,8 @@ def _claim_errors(claim: Tree, items: list[Tree]) -> Iterator[str]:
             yield from _least(name, type_, parse(value), given and parse(given), None)
         for name, value in (item.get("max") or {}).items():
             given, bound = requests.get(name), parse(value)
-            if given is not None and bound < parse(given):
+            if given is None:
+                continue
+            asked, largest = _counted(parse(given), bound)
+            if asked > largest:
                 yield f"maximum {name} usage per {type_} is {bound}, but request is {parse(given)}"

@@ -11,10 +11,9 @@ from typing import Any, Final
 
 from windtunnel.kinds.pod.requests import container_amounts
 from windtunnel.kinds.rules.resource_names import is_huge_pages, is_pod_level, may_overcommit
-from windtunnel.machinery.quantity import Quantity, parse
+from windtunnel.machinery.quantity import parse
 from windtunnel.machinery.tree import Tree
 
-_MILLI: Final = 1_000_000
 _FILE_MODE: Final = 0o644
 _GRACE_SECONDS: Final = 30
 _TOKEN_SECONDS: Final = 3600
@@ -32,10 +31,7 @@ VOLUME_SOURCES: Final = frozenset({
 @lru_cache(maxsize=65536)
 def _rounded(value: str | int | float) -> str:
     """Return a quantity's canonical text, rounded up to thousandths."""
-    quantity = parse(value)
-    if quantity.nanos % _MILLI:
-        quantity = Quantity(quantity.milli * _MILLI, quantity.notation)
-    return str(quantity)
+    return str(parse(value).in_milli())
 
 
 def default_resource_list(listed: Tree | None) -> None:

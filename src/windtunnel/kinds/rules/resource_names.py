@@ -152,7 +152,9 @@ def _page_size(name: str) -> Quantity | None:
 
 def _indivisible(name: str, quantity: Quantity, field: str) -> list[Violation]:
     size = _page_size(name)
-    if size is not None and size.nanos > 0 and size.whole and quantity.units % size.units == 0:
+    whole = size is not None and size.nanos > 0 and not size.milli % 1000
+    # A page may be so large that it is counted as 0: nothing is made of such pages.
+    if size is not None and whole and size.units and quantity.units % size.units == 0:
         return []
     text = f"{quantity} is not positive integer multiple of {name}"
     return [invalid(field, str(quantity), text)]

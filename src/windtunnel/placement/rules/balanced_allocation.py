@@ -45,7 +45,7 @@ class BalancedAllocation:
 def _balance(used: Ints, allocatable: Ints) -> Ints:
     """Return 0 to 100 per row; resources that a node lacks do not count."""
     counts = allocatable > 0
-    fractions = np.minimum(1.0, used / np.maximum(allocatable, 1))
+    fractions = np.minimum(1.0, np.maximum(used, 0) / np.maximum(allocatable, 1))
     number = counts.sum(axis=1)
     spread: npt.NDArray[np.float64] = np.zeros(len(used))
     if fractions.shape[1] >= 2:
