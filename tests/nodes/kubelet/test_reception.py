@@ -51,6 +51,23 @@ def test_a_pod_may_be_refused_by_the_node_itself(bench: Bench) -> None:
     assert bench.get("p")["spec"]["nodeName"] == NODE
 
 
+def test_what_has_run_of_a_pod_that_is_refused_after_a_restart_is_stopped(bench: Bench) -> None:
+    bench.pod("p")
+    seen = len(bench.statuses["p"])
+    bench.devices.refused["p"] = Rejected("NoMore", "there is none")
+    bench.restart()
+    bench.run(2)
+    told = bench.statuses["p"][seen:]
+
+    assert [each["phase"] for each in told] == ["Running", "Running", "Failed"]
+    assert "conditions" not in told[0]
+    assert bench.condition("p", "Ready") == ("False", "PodFailed")
+    assert bench.status("p")["reason"] == "NoMore"
+    assert bench.status("p")["message"] == "Pod was rejected: there is none"
+    assert bench.state("p")["state"].keys() == {"terminated"}
+    assert bench.kubelet.active() == []
+
+
 @pytest.fixture
 def late(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Bench:
     """A node whose watches tell of a change later than the answers to its own writes do."""

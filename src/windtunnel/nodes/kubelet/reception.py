@@ -274,18 +274,25 @@ class Reception:
             self._reject(pod, refusal)
 
     def _reject(self, pod: Tree, refusal: Rejected) -> None:
+        """Say that a pod may not run here, and stop what an earlier node has run of it."""
         uid = uid_of(pod)
-        self._rejected.add(uid)
         self._ground.events.warning(pod, refusal.reason, refusal.message)
         now = self._ground.clock.now()
         status = rejected_status(pod, refusal.reason, refusal.message, now)
+        has_run = any(each.pod_uid == uid for each in self._ground.runtime.containers())
         ready = self._started_at + _HOUSEKEEPING_SECONDS
-        if now >= ready:
+        if now >= ready and not has_run:
+            self._rejected.add(uid)
             self._writer.write(pod, status)
             return
-        # Until it has once looked at what runs, a kubelet does not say that a pod has ended.
+        # Until it has looked at what runs, a kubelet does not say that a pod has ended.
         held = {key: each for key, each in status.items() if key not in ("reason", "message")}
-        self._writer.write(pod, {**held, "phase": "Pending"})
+        phase = dig(pod, "status", "phase") or "Pending"
+        self._writer.write(pod, {**held, "phase": phase})
+        if has_run:
+            self._employ(self._pods[uid], verdict=(status["reason"], status["message"]))
+            return
+        self._rejected.add(uid)
         self._ground.loop.call_at(ready, lambda: self._tell_rejected(uid, status))
 
     def _tell_rejected(self, uid: str, status: Tree) -> None:
@@ -293,8 +300,10 @@ class Reception:
         if pod is not None and self._running:
             self._writer.write(pod, status)
 
-    def _employ(self, pod: Tree) -> None:
-        worker = PodWorker(self._ground, pod, self._prober, self._writer, self._forget)
+    def _employ(self, pod: Tree, verdict: tuple[str, str] | None = None) -> None:
+        worker = PodWorker(
+            self._ground, pod, self._prober, self._writer, self._forget, verdict=verdict
+        )
         self._workers[uid_of(pod)] = worker
         worker.visit()
 

@@ -76,7 +76,19 @@ class PodWorker:
         prober: Prober,
         writer: StatusWriter,
         done: Callable[[str], None],
+        *,
+        verdict: tuple[str, str] | None = None,
     ) -> None:
+        """Make a worker; it begins with its first visit.
+
+        Args:
+            ground: What it stands on.
+            pod: The pod.
+            prober: Who asks the pod's probes.
+            writer: Who writes its status.
+            done: Told the pod's uid when nothing is left to do for it.
+            verdict: (reason, message) of an end that the node has decided already.
+        """
         self.pod = pod
         self.stage = Progress.RUNNING
         self.gone = False
@@ -84,7 +96,7 @@ class PodWorker:
         self._ground, self._prober, self._writer, self._done = ground, prober, writer, done
         self._memory = Memory(ImageProvider(ground))
         self._doer = Doer(ground, self._memory)
-        self._verdict: tuple[str, str] | None = None
+        self._verdict = verdict
         self._acting: Followed | None = None
         self._again = False
         self._seen: dict[str, ContainerState] = {}
