@@ -92,7 +92,8 @@ def _nvidia_smi(arguments: Sequence[str], _: Mapping[str, str]) -> int:
 def _kubelet(berth: Berth) -> Actor:
     import signal
 
-    from windtunnel.assembly.node import WholeNode, read_arguments
+    from windtunnel.assembly.node import WholeNode
+    from windtunnel.assembly.node_arguments import read_arguments
     from windtunnel.client import incluster
     from windtunnel.home import end_with_parent
 

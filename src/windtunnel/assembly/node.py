@@ -7,18 +7,17 @@ When the process ends the containers end with it, as on a machine that is switch
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from windtunnel.assembly.node_arguments import NodeArguments
 from windtunnel.assembly.node_sockets import NodeSockets
 from windtunnel.client.connection import Connection
 from windtunnel.client.http import HttpClient
-from windtunnel.errors import UsageError
 from windtunnel.kernel import Loop
 from windtunnel.machinery.tree import Tree
 from windtunnel.nodes.kubelet.kubelet import Kubelet
@@ -210,59 +209,6 @@ def configuration(settings: Settings) -> Tree:
         "topologyManagerPolicy": settings.topology_manager_policy,
         "topologyManagerScope": settings.topology_manager_scope,
     }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NodeArguments:
-    """What a node process is told when it is started."""
-
-    settings: Settings
-    network: int
-    """The network that its cluster has claimed for it; 0: it claims one itself."""
-    certificates: Path | None
-    """The folder of its certificates: ``kubelet-<name>.crt`` and the authority's."""
-
-
-class _Arguments(argparse.ArgumentParser):
-    """Refuses in one sentence instead of ending the process."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{self.prog}: {message}")
-
-
-def read_arguments(arguments: Sequence[str], environment: Mapping[str, str]) -> NodeArguments:
-    """Read the arguments of ``windtunnel agent kubelet``; the environment may name the node.
-
-    Raises:
-        UsageError: an argument is none that a node knows.
-    """
-    parser = _Arguments(prog="windtunnel agent kubelet", add_help=False)
-    parser.add_argument("--node-name", default=environment.get("NODE_NAME", "node-0"))
-    parser.add_argument("--root", type=Path, required=True)
-    parser.add_argument("--certificates", type=Path)
-    parser.add_argument("--address", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--api", default="127.0.0.1:6443")
-    parser.add_argument("--network", type=int, default=0)
-    parser.add_argument("--label", action="append", default=[])
-    parser.add_argument("--taint", action="append", default=[])
-    parser.add_argument("--distribution", choices=("k3s", "plain"), default="k3s")
-    given = parser.parse_args(list(arguments))
-    host, _, port = str(given.api).rpartition(":")
-    if not port.isdigit():
-        parser.error(f"--api {given.api} is no HOST:PORT")
-    settings = Settings(
-        name=given.node_name,
-        root=given.root,
-        address=given.address,
-        port=given.port,
-        api_host=host,
-        api_port=int(port),
-        labels=dict(text.partition("=")[::2] for text in given.label),
-        taints=tuple(given.taint),
-        distribution=given.distribution,
-    )
-    return NodeArguments(settings=settings, network=given.network, certificates=given.certificates)
 
 
 class WholeNode:

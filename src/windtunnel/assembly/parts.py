@@ -75,7 +75,6 @@ class Parts:
             settings: Which there are, and how they are set.
             chance: What is drawn by lot comes from it; None draws as seed 0 does.
         """
-
         without = settings.without
         self.controllers: controllers.Controllers | None = None
         self.scheduler: Scheduler | None = None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from windtunnel.assembly.node import read_arguments
+from windtunnel.assembly.node_arguments import read_arguments
 from windtunnel.errors import UsageError
 
 
