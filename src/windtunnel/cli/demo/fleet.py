@@ -8,7 +8,7 @@ import click
 
 from windtunnel.cli.demo.show import NAMESPACE, Show, say, tell
 from windtunnel.cli.show import draw, draw_ledger
-from windtunnel.devices import limit_of, take_ledger
+from windtunnel.devices import GPU, POOL_LABEL, limit_of, take_ledger
 from windtunnel.machinery.tree import Tree, dig
 
 POOLS: Final = (
@@ -22,9 +22,9 @@ def _template(gpus: int, model: str, **more: object) -> Tree:
     container = {
         "name": "main",
         "image": "example.com/work:1",
-        "resources": {"limits": {"nvidia.com/gpu": str(gpus)}},
+        "resources": {"limits": {GPU: str(gpus)}},
     }
-    selector = {"run.ai/simulated-gpu-node-pool": model}
+    selector = {POOL_LABEL: model}
     return {"nodeSelector": selector, "containers": [container], **more}
 
 
@@ -71,7 +71,7 @@ def play(show: Show) -> None:
     )
     say("2. The same on a fleet of nodes that run nothing: the scheduler sees no difference.")
     for node in ("h100-0", "a100-0"):
-        tell(f"{node}", f"nvidia.com/gpu = {show.offers(node)}")
+        tell(node, f"{GPU} = {show.offers(node)}")
     say("3. Work arrives: a service of 4 pods, a batch job, three trainings of 8 GPUs each.")
     for resource, tree in _workloads():
         client.create(resource, tree)

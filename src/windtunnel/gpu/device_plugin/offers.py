@@ -105,9 +105,14 @@ def _of_gpus(offer: Offering, drawn: Callable[[], str] | None) -> DeviceList:
     )
 
 
+def _base(id_: str) -> str:
+    """Return the GPU or slice that a shared device is a share of."""
+    return id_.partition(_REPLICA)[0]
+
+
 def unshared(ids: Iterable[str]) -> list[str]:
     """Return what the ids of devices stand for, each once."""
-    return list(dict.fromkeys(one.partition(_REPLICA)[0] for one in ids))
+    return list(dict.fromkeys(map(_base, ids)))
 
 
 def preferred(
@@ -118,15 +123,15 @@ def preferred(
     Source: NVIDIA's device plugin 0.20, the policy ``distributed``.
     """
     chosen = list(must)
-    taken = Counter(one.id.partition(_REPLICA)[0] for one in devices)
-    taken.subtract(one.partition(_REPLICA)[0] for one in available)
-    taken.update(one.partition(_REPLICA)[0] for one in chosen)
+    taken = Counter(_base(one.id) for one in devices)
+    taken.subtract(map(_base, available))
+    taken.update(map(_base, chosen))
     left = [one for one in available if one not in chosen]
     while len(chosen) < size and left:
-        best = min(left, key=lambda one: taken[one.partition(_REPLICA)[0]])
+        best = min(left, key=lambda one: taken[_base(one)])
         left.remove(best)
         chosen.append(best)
-        taken[best.partition(_REPLICA)[0]] += 1
+        taken[_base(best)] += 1
     return chosen
 
 
