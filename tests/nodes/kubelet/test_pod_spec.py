@@ -45,7 +45,14 @@ def test_a_pod_is_kept_with_where_it_comes_from_and_since_when() -> None:
 
 
 def test_a_container_is_named_by_its_place() -> None:
-    pod: Tree = {"spec": {"containers": [{"name": "a"}], "initContainers": [{"name": "b"}]}}
+    pod: Tree = {
+        "spec": {
+            "containers": [{"name": "a"}],
+            "initContainers": [{"name": "b"}],
+            "ephemeralContainers": [{"name": "c"}],
+        }
+    }
+    assert field_path(pod, "c") == "spec.ephemeralContainers{c}"
 
     assert field_path(pod, "a") == "spec.containers{a}"
     assert field_path(pod, "b") == "spec.initContainers{b}"

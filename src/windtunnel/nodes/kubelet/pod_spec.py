@@ -62,10 +62,17 @@ def inits(pod: Tree) -> list[Tree]:
     return found
 
 
+def ephemerals(pod: Tree) -> list[Tree]:
+    """Return the containers that were added to look into the pod, as they are written."""
+    found: list[Tree] = pod["spec"].get("ephemeralContainers") or []
+    return found
+
+
 def containers(pod: Tree) -> Iterator[Tree]:
-    """Yield init containers, then app containers."""
+    """Yield init containers, app containers, then those that were added later."""
     yield from inits(pod)
     yield from apps(pod)
+    yield from ephemerals(pod)
 
 
 def container_of(pod: Tree, name: str) -> Tree | None:
@@ -85,7 +92,9 @@ def is_sidecar(container: Tree) -> bool:
 
 def field_path(pod: Tree, name: str) -> str:
     """Return where a container stands in its pod, as events name it."""
-    return f"spec.{'initContainers' if is_init(pod, name) else 'containers'}{{{name}}}"
+    lists = {"initContainers": inits(pod), "ephemeralContainers": ephemerals(pod)}
+    kind = (each for each, found in lists.items() if any(one["name"] == name for one in found))
+    return f"spec.{next(kind, 'containers')}{{{name}}}"
 
 
 def deleting(pod: Tree) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tests.nodes.kubelet.bench import HOLD, Bench
 
+from windtunnel.machinery.tree import Key
+
 
 def test_the_first_restart_is_at_once_the_next_ones_wait(bench: Bench) -> None:
     bench.pod("p", {"command": ["exit", "1"]})
@@ -30,6 +32,24 @@ def test_a_container_in_back_off_says_how_long_when_it_is_looked_at_again(bench:
     assert told[0]["message"] == (
         f"back-off 10s restarting failed container=main pod=p_default({uid})"
     )
+
+
+def test_a_container_that_is_added_later_runs_once(bench: Bench) -> None:
+    bench.pod("p")
+    added = {"name": "look", "image": "there:1", "command": ["sleep", "2", "3"]}
+    body = {"spec": {"ephemeralContainers": [added]}}
+    bench.world.client.patch("pods", Key("default", "p"), body, subresource="ephemeralcontainers")
+    bench.run(1)
+    (status,) = bench.status("p")["ephemeralContainerStatuses"]
+    assert (status["state"].keys(), "started" in status) == ({"running"}, False)
+
+    bench.run(60)
+
+    (status,) = bench.status("p")["ephemeralContainerStatuses"]
+    assert status["state"]["terminated"]["exitCode"] == 3
+    assert status["restartCount"] == 0
+    assert bench.status("p")["phase"] == "Running"
+    assert bench.condition("p", "Ready") == ("True", "")
 
 
 def test_pull_secrets_that_are_not_there_are_told(bench: Bench) -> None:

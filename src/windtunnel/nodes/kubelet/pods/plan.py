@@ -2,7 +2,8 @@
 
 Source: kubelet v1.36 (computePodActions). Init containers run one after the other; a sidecar only
 has to have started before the next one begins. When no app container runs or will run again, the
-pod is over and everything in it is stopped.
+pod is over and everything in it is stopped. Containers that were added to look into the pod run
+once, whatever becomes of them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 
 from windtunnel.machinery.tree import Tree
 from windtunnel.nodes.kubelet.pod_records import PodRecords
-from windtunnel.nodes.kubelet.pod_spec import apps, containers, inits, is_sidecar
+from windtunnel.nodes.kubelet.pod_spec import apps, containers, ephemerals, inits, is_sidecar
 from windtunnel.nodes.kubelet.restart import Aftermath, after_exit, may_restart
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, ContainerState
 
@@ -65,17 +66,20 @@ def plan(pod: Tree, facts: Facts) -> Plan:
         return Plan(sandbox=True, start=tuple(first))
     if _all_anew(pod, facts):
         return Plan(anew=True)
+    added = [
+        each["name"] for each in ephemerals(pod) if facts.records.current(each["name"]) is None
+    ]
     kills: list[Kill] = []
     begun = any(facts.records.current(each["name"]) for each in apps(pod))
     before, ready = _init_steps(pod, facts, begun, kills)
     if before is None:
         return Plan(over=True)
     if not ready:
-        return Plan(kill=tuple(kills), start=tuple(before))
+        return Plan(kill=tuple(kills), start=(*added, *before))
     starts, kept = _app_steps(pod, facts, kills)
     if not kept and not starts:
         return Plan(over=True)
-    return Plan(kill=tuple(kills), start=(*before, *starts))
+    return Plan(kill=tuple(kills), start=(*added, *before, *starts))
 
 
 def _all_anew(pod: Tree, facts: Facts) -> bool:

@@ -14,7 +14,14 @@ from typing import Final
 from windtunnel.machinery.timestamp import time_text
 from windtunnel.machinery.tree import Tree, dig
 from windtunnel.nodes.kubelet.pod_records import PodRecords
-from windtunnel.nodes.kubelet.pod_spec import apps, deleting, inits, is_init, is_sidecar
+from windtunnel.nodes.kubelet.pod_spec import (
+    apps,
+    deleting,
+    ephemerals,
+    inits,
+    is_init,
+    is_sidecar,
+)
 from windtunnel.nodes.kubelet.restart import may_restart
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, ContainerState
 
@@ -55,7 +62,7 @@ def container_statuses(pod: Tree, sources: Evidence) -> dict[str, Tree]:
     begun = any(sources.active.current(each["name"]) for each in apps(pod))
     old = {
         each["name"]: each
-        for key in ("initContainerStatuses", "containerStatuses")
+        for key in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
         for each in dig(pod, "status", key) or ()
     }
     made = {}
@@ -64,17 +71,24 @@ def container_statuses(pod: Tree, sources: Evidence) -> dict[str, Tree]:
         made[name] = _status(pod, container, old.get(name), sources)
         _show_trouble(pod, container, made[name], sources, begun)
         _judge(pod, container, made[name], sources)
+    for container in ephemerals(pod):
+        name = container["name"]
+        made[name] = _status(pod, container, old.get(name), sources)
+        _show_trouble(pod, container, made[name], sources, begun)
+        made[name].pop("started", None)  # nobody ever asks
     return made
 
 
 def as_listed(pod: Tree, statuses: Mapping[str, Tree]) -> Tree:
-    """Return the lists of a pod's status: init containers in order, app containers by name."""
+    """Return the lists of a pod's status: app containers by name, others in order."""
     listed: Tree = {}
     if inits(pod):
         listed["initContainerStatuses"] = [statuses[each["name"]] for each in inits(pod)]
     listed["containerStatuses"] = [
         statuses[name] for name in sorted(each["name"] for each in apps(pod))
     ]
+    if ephemerals(pod):
+        listed["ephemeralContainerStatuses"] = [statuses[each["name"]] for each in ephemerals(pod)]
     return listed
 
 

@@ -16,8 +16,8 @@ from windtunnel.nodes.kubelet.status.phase import phase_of
 
 _OURS: Final = (
     "phase", "reason", "message", "hostIP", "hostIPs", "podIP", "podIPs", "startTime",
-    "initContainerStatuses", "containerStatuses", "qosClass", "observedGeneration",
-    "allocatedResources",
+    "initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses", "qosClass",
+    "observedGeneration", "allocatedResources",
 )  # fmt: skip
 """The fields that we write whole; conditions are merged one by one."""
 
