@@ -18,7 +18,12 @@ from windtunnel.apiserver.forms.selection import Selection, select
 from windtunnel.apiserver.parking import Parking, StartAsk
 from windtunnel.apiserver.routes import Route
 from windtunnel.apiserver.verbs.patching import STATUS_FIELDS
-from windtunnel.apiserver.verbs.validation import settle, settle_written_status, with_own_status
+from windtunnel.apiserver.verbs.validation import (
+    settle,
+    settle_patched,
+    settle_written_status,
+    with_own_status,
+)
 from windtunnel.apiserver.verbs.writing import Written
 from windtunnel.client import Change, ChangeType, Deliver, Served, Write
 from windtunnel.errors import BrokenInvariant
@@ -165,7 +170,7 @@ class LocalClient:
                 new = with_own_status(new)
                 settle_written_status(kind, new, old)
             else:
-                settle(kind, new)
+                settle_patched(kind, new, patch)
             return new
 
         return self._change(kind, key, change, subresource, "patch", shared=shared)

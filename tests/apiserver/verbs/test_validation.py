@@ -1,7 +1,14 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.apiserver.api import Api, config
+
+from windtunnel.apiserver.verbs.validation import settle, settle_patched
+from windtunnel.kinds import Catalogue, builtin_kinds
+from windtunnel.machinery.patches import merge_patch
+from windtunnel.machinery.tree import Tree, decode, encode
 
 
 @pytest.mark.parametrize(
@@ -64,3 +71,39 @@ def test_a_type_mistake_in_a_status_is_found(api: Api, ns: str) -> None:
     )  # fmt: skip
     assert code == 422
     assert "of type v1.PodPhase" in text
+
+
+NODE: Tree = {
+    "kind": "Node",
+    "apiVersion": "v1",
+    "metadata": {"name": "n", "labels": {"a": "b"}},
+    "spec": {"podCIDR": "10.0.0.0/24", "taints": [{"key": "t", "effect": "NoSchedule"}]},
+    "status": {"capacity": {"cpu": "4"}},
+}
+PATCHES: dict[str, Tree] = {
+    "labels": {"metadata": {"labels": {"c": "d"}}},
+    "nothing left of a list": {"spec": {"taints": None}},
+    "an empty list": {"spec": {"taints": []}},
+    "quantities in other words": {"status": {"capacity": {"cpu": "4000m", "memory": 1024}}},
+    "a field that is unknown": {"spec": {"colour": "red"}},
+    "a part that goes": {"spec": None},
+    "two parts": {"metadata": {"annotations": {"x": "y"}}, "spec": {"unschedulable": True}},
+    "a part that is unknown": {"colour": "red"},
+}
+
+
+@pytest.mark.parametrize("patch", PATCHES.values(), ids=PATCHES)
+def test_what_a_patch_has_changed_is_settled_as_the_whole_would_be(patch: Tree) -> None:
+    kind = Catalogue(builtin_kinds()).by_resource("nodes")
+    stored = _copy(NODE)
+    settle(kind, stored)
+    whole, part = (merge_patch(_copy(stored), _copy(patch)) for _ in range(2))
+
+    settle(kind, whole)
+    settle_patched(kind, part, patch)
+
+    assert encode(part) == encode(whole)
+
+
+def _copy(tree: Tree) -> Any:
+    return decode(encode(tree))

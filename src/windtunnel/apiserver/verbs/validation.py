@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -105,6 +105,17 @@ def settle(kind: Kind, tree: Tree) -> None:
     else:
         fill_defaults(kind.structure(), tree)
     set_defaults(kind, tree)
+
+
+def settle_patched(kind: Kind, tree: Tree, fields: Iterable[str]) -> None:
+    """Settle and default an object of which a patch has changed no more than ``fields``, in place.
+
+    The rest comes from the stored object, whose shape is known to be sound.
+    """
+    if kind.custom or not settle_fields(kind.structure(), tree, fields):
+        settle(kind, tree)
+    else:
+        set_defaults(kind, tree)
 
 
 def patched_badly(value: str, why: str) -> Invalid:
