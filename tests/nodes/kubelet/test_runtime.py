@@ -220,8 +220,69 @@ def test_an_unknown_image_sleeps_and_says_so(engine: ContainerEngine, log_path: 
     assert record is not None
     assert record.exit_code == 0
     assert record.stand_in
-    assert "a sleeping process stands for its programs" in record.remark
+    assert record.missing == 'exec: "train-model": executable file not found in $PATH'
     engine.remove(container_id)
+
+
+def test_an_unknown_image_without_a_command_sleeps(engine: ContainerEngine, log_path: Path) -> None:
+    engine.pull("nginx:1")
+    container_id = started(engine, log_path, image="nginx:1")
+
+    record = engine.record(container_id)
+    assert record is not None
+    assert record.asleep
+    assert not record.missing
+    engine.remove(container_id)
+
+
+MOUNTED = {
+    "by its name": {"command": ("tool", "x")},
+    "as arguments of the unknown program": {"args": ("tool", "x")},
+    "by its path": {"command": ("/bin/tool", "x")},
+    "by a shell": {"command": ("sh", "-c", "tool x")},
+    "by another shell": {"command": ("/bin/bash", "-c", "tool x")},
+}
+
+
+@pytest.mark.parametrize("asked", MOUNTED.values(), ids=MOUNTED)
+def test_a_mounted_program_is_found_in_an_unknown_image(
+    engine: ContainerEngine, log_path: Path, tmp_path: Path, asked: dict[str, tuple[str, ...]]
+) -> None:
+    tool = tmp_path / "tool"
+    tool.write_text("#!/bin/sh\necho tool $1\n")
+    tool.chmod(0o755)
+    engine.pull("nvidia/cuda:13")
+    mount = Mount(host_path=str(tool), container_path="/bin/tool", read_only=True)
+    record = ended(engine, log_path, image="nvidia/cuda:13", mounts=(mount,), **asked)
+
+    assert (record.exit_code, record.missing, record.asleep) == (0, "", False)
+    assert said(log_path) == "tool x"
+
+
+def test_what_is_missing_in_a_mounted_folder_is_an_error(
+    private: ContainerEngine, log_path: Path, tmp_path: Path
+) -> None:
+    private.pull("nvidia/cuda:13")
+    mount = Mount(host_path=str(tmp_path), container_path="/scripts")
+    order = make_order(log_path, "/scripts/no.sh", image="nvidia/cuda:13", mounts=(mount,))
+    container_id = private.create(order)
+    with pytest.raises(StartFailed, match=r"stat /scripts/no\.sh: no such file or directory"):
+        private.start(container_id)
+    private.remove(container_id)
+
+
+def test_a_mirrored_image_starts_our_agent(private: ContainerEngine, log_path: Path) -> None:
+    private.pull("registry.corp/gpu/device-plugin:0.0.63")
+    record = ended(
+        private,
+        log_path,
+        image="registry.corp/gpu/device-plugin:0.0.63",
+        environment=(("TOPOLOGY_CM_NAME", "topology"),),
+    )
+
+    assert not record.stand_in
+    assert record.exit_code
+    assert "windtunnel agent device-plugin" in said(log_path)
 
 
 def test_a_command_that_the_machine_has_runs_in_an_unknown_image(
@@ -231,7 +292,8 @@ def test_a_command_that_the_machine_has_runs_in_an_unknown_image(
     record = ended(engine, log_path, "/bin/sh", "-c", "exit 4", image="ubuntu:24.04")
 
     assert record.exit_code == 4
-    assert "runs with the programs of this machine" in record.remark
+    assert record.stand_in
+    assert not record.missing
 
 
 def test_our_images_start_our_agents(private: ContainerEngine, log_path: Path) -> None:

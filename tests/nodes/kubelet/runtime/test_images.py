@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 
 import pytest
+from tests.nodes.kubelet.pods.test_plan import record
+from tests.nodes.kubelet.runtime.containers import make_order
 
-from windtunnel.nodes.kubelet.runtime.images import ImageStore, remark
+from windtunnel.nodes.kubelet.runtime.images import ImageStore, as_used, remark
 from windtunnel.nodes.kubelet.runtime.protocol import PullFailed
 from windtunnel.nodes.kubelet.runtime.registries import Holding, Stock
 
@@ -30,7 +34,73 @@ def test_what_is_present_from_the_beginning(text: str, content: Holding) -> None
     assert image is not None
     assert image.holding is content
     assert image.record.id.startswith("sha256:")
-    assert remark(image, asleep=False) == ""
+
+
+MIRROR = "registry.corp/gpu/{}:1"
+MARK = (("TOPOLOGY_CM_NAME", "topology"),)
+USED = {
+    "a component's path": ("any", {"command": ("/bin/mig-faker",)}, "mig-faker"),
+    "another of its paths": (
+        "any",
+        {"command": ("/usr/local/bin/status-exporter-kwok", "-v")},
+        "status-exporter-kwok",
+    ),
+    "a component's name": ("any", {"command": ("topology-server",)}, "topology-server"),
+    "the program of all": ("any", {"command": ("windtunnel", "agent", "mig-faker")}, ""),
+    "the variable": ("device-plugin", {"environment": MARK}, "device-plugin"),
+    "a variable of its own": (
+        "mig-faker",
+        {"environment": (("NODE_NAME", "node-0"),)},
+        "mig-faker",
+    ),
+    "no variable": ("device-plugin", {}, None),
+    "the variable alone": ("any", {"environment": MARK}, None),
+    "a command of its own": ("device-plugin", {"environment": MARK, "command": ("sh",)}, None),
+}
+
+
+@pytest.mark.parametrize(("name", "order", "component"), USED.values(), ids=USED)
+def test_which_image_of_somebodys_own_name_is_ours(
+    name: str, order: dict[str, object], component: str | None
+) -> None:
+    pulled = ImageStore().pull(MIRROR.format(name))
+    used = as_used(pulled, make_order(Path(), **order))
+
+    if component is None:
+        assert used == pulled
+    else:
+        assert (used.holding, used.component) == (Holding.OURS, component)
+        assert not used.record.stand_in
+
+
+REMARKS = {
+    "ours": ("a", {"stand_in": False}, None, False),
+    "a command that runs": ("a", {}, "the container's command runs with the programs of", False),
+    "no command": ("a", {"asleep": True}, "a sleeping process stands for its programs", False),
+    "a missing one": ("a", {"missing": "exec: x"}, "the command is not here (exec: x)", False),
+    "a part of the operator": (
+        "device-plugin",
+        {"asleep": True},
+        "with the variable TOPOLOGY_CM_NAME",
+        True,
+    ),
+    "its command runs": ("device-plugin", {}, "command runs with", False),
+}
+
+
+@pytest.mark.parametrize(("name", "fields", "words", "warning"), REMARKS.values(), ids=REMARKS)
+def test_what_is_said_of_an_image_that_is_a_name(
+    name: str, fields: dict[str, object], words: str | None, warning: bool
+) -> None:
+    known = {"image": MIRROR.format(name), "stand_in": True}
+    made = remark(replace(record("c", None), **(known | fields)))  # type: ignore[arg-type]
+
+    if words is None:
+        assert made is None
+    else:
+        assert made is not None
+        assert words in made.words
+        assert made.warning is warning
 
 
 ABSENT = ["nginx", "example.com/fake/status-updater", "registry.test:5000/ok1:1"]

@@ -12,6 +12,7 @@ from windtunnel.nodes.kubelet.pods.hooks import HookFailed, run_hook
 from windtunnel.nodes.kubelet.pods.images import ImageProvider
 from windtunnel.nodes.kubelet.pods.order import Furnishing, order_of
 from windtunnel.nodes.kubelet.pods.stopping import stop_container
+from windtunnel.nodes.kubelet.runtime.images import remark
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerOrder, CreateFailed, StartFailed
 
 
@@ -39,8 +40,9 @@ def start_container(
         raise StartRefused("RunContainerError", str(failed)) from None
     events.normal(pod, "Started", "Container started", name)
     record = runtime.record(made)
-    if record is not None and record.remark:
-        events.normal(pod, "ImageIsNameOnly", record.remark, name)
+    if record is not None and (said := remark(record)) is not None:
+        tell = events.warning if said.warning else events.normal
+        tell(pod, "ImageIsNameOnly", said.words, name)
     hook = dig(container, "lifecycle", "postStart")
     if hook is None:
         return

@@ -18,7 +18,6 @@ from urllib.parse import quote
 
 from windtunnel.nodes.kubelet.hosts_file import hosts_text
 from windtunnel.nodes.kubelet.runtime import programs
-from windtunnel.nodes.kubelet.runtime.entry import Missing, find_program
 from windtunnel.nodes.kubelet.runtime.images import Image
 from windtunnel.nodes.kubelet.runtime.isolation import Identity, Tools, write_plan
 from windtunnel.nodes.kubelet.runtime.memory import ControlGroup
@@ -95,21 +94,12 @@ def argv_of(order: ContainerOrder, image: Image) -> tuple[str, ...]:
     return args
 
 
-def runs_here(argv: tuple[str, ...], order: ContainerOrder, search: str) -> bool:
-    """Whether a program for an unknown image's command is here, on the machine or mounted."""
-    if not argv:
-        return False
-    if any(argv[0].startswith(f"{mount.container_path}/") for mount in order.mounts):
-        return True
-    if any(argv[0] == mount.container_path for mount in order.mounts):
-        return True
-    if f"/bin/{argv[0]}" in programs.tools() or argv[0] in programs.tools():
-        return True
-    try:
-        find_program("/", argv[0], search, "/")
-    except Missing:
-        return False
-    return True
+def stand_in_of(order: ContainerOrder, image: Image, argv: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what runs where the program is missing: nothing where all of its files are known."""
+    known = image.holding is not Holding.UNKNOWN or any(
+        f"{argv[0]}/".startswith(f"{mount.container_path}/") for mount in order.mounts
+    )
+    return () if known else programs.STAND_IN
 
 
 def check_sources(order: ContainerOrder, container_id: str) -> None:
@@ -157,9 +147,10 @@ def make_bundle(
     """
     environment = environment_of(order, image)
     argv = argv_of(order, image)
-    asleep = image.holding is Holding.UNKNOWN and not runs_here(argv, order, environment["PATH"])
-    if asleep or not argv:
+    asleep = not argv
+    if asleep:
         argv = programs.STAND_IN
+    stand_in = stand_in_of(order, image, argv)
     hosts = hosts_text(order.address, [order.hostname])
     found = programs.extras(image, order.hostname, hosts, files)
     root = folder / "root"
@@ -198,6 +189,7 @@ def make_bundle(
         environment={**programs.shell_level(argv), **environment},
         working_dir=working_dir,
         hostname=order.hostname,
+        stand_in=stand_in,
         group=str(group.procs) if group else "",
         read_only=order.read_only_root,
         terminal=order.tty,

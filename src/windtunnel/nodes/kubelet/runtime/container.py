@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from windtunnel.kernel import Clock
-from windtunnel.nodes.kubelet.runtime.isolation import open_status
+from windtunnel.nodes.kubelet.runtime.isolation import Told, open_status
 from windtunnel.nodes.kubelet.runtime.keeper import Keeper
 from windtunnel.nodes.kubelet.runtime.logs import LogFile, LogStream
 from windtunnel.nodes.kubelet.runtime.memory import ControlGroup
@@ -119,7 +119,7 @@ class Container:
                 start_new_session=self._launch.isolated,
             )
         except OSError as error:
-            self._told = f"0\n{error.strerror}: {error.filename}".encode()
+            self._told = f"failed {error.strerror}: {error.filename}".encode()
             self._fail()
             return
         finally:
@@ -178,11 +178,11 @@ class Container:
             return
         self._keeper.leave(self._status)
         self._status = -1
-        pid, _, failure = self._told.partition(b"\n")
-        if not pid or failure:
+        told = Told.read(self._told)
+        if not told.pid or told.failed:
             return  # it ends by itself, and is told then
         try:
-            self._inner = os.pidfd_open(int(pid))
+            self._inner = os.pidfd_open(told.pid)
         except ProcessLookupError:
             return
         self._set(
@@ -190,7 +190,8 @@ class Container:
                 self.record,
                 state=ContainerState.RUNNING,
                 started_at=self._clock.now(),
-                pid=int(pid),
+                pid=told.pid,
+                missing=told.missing,
             )
         )
         self.settled.set()
@@ -243,8 +244,8 @@ class Container:
         self._finish(128 - code if code < 0 else code)
 
     def _ran(self) -> bool:
-        pid, _, failure = self._told.partition(b"\n")
-        return bool(pid) and not failure
+        told = Told.read(self._told)
+        return bool(told.pid) and not told.failed
 
     def _finish(self, code: int) -> None:
         killed = self.too_big or (self.group is not None and self.group.kills() > 0)
@@ -265,7 +266,7 @@ class Container:
 
     def _fail(self) -> None:
         """The program never ran."""
-        why = self._told.partition(b"\n")[2].decode(errors="replace") or "the machine refused it"
+        why = Told.read(self._told).failed or "the machine refused it"
         self._close()
         self._set(
             replace(

@@ -28,7 +28,7 @@ from windtunnel.nodes.kubelet.runtime.bundle import (
 from windtunnel.nodes.kubelet.runtime.container import Container, Launch
 from windtunnel.nodes.kubelet.runtime.doorway import Doorway
 from windtunnel.nodes.kubelet.runtime.execution import AttachedExec, ProcessExec
-from windtunnel.nodes.kubelet.runtime.images import ImageStore, remark
+from windtunnel.nodes.kubelet.runtime.images import ImageStore, as_used
 from windtunnel.nodes.kubelet.runtime.isolation import Tools, trial
 from windtunnel.nodes.kubelet.runtime.keeper import Keeper
 from windtunnel.nodes.kubelet.runtime.programs import tools as toolbox
@@ -110,9 +110,10 @@ class ContainerEngine:
     def create(self, order: ContainerOrder) -> str:
         """Make a container and return its id; raises CreateFailed."""
         container_id = secrets.token_hex(32)
-        image = self._images.find(order.image)
-        if image is None:
+        found = self._images.find(order.image)
+        if found is None:
             raise CreateFailed(f'failed to get image "{order.image}": not found')
+        image = as_used(found, order)
         check_sources(order, container_id)
         limit = order.memory_limit_bytes
         isolated = self.isolation is Isolation.NAMESPACES
@@ -163,7 +164,7 @@ class ContainerEngine:
             log_path=order.log_path,
             init=order.init,
             stand_in=image.record.stand_in,
-            remark=remark(image, asleep=bundle.asleep),
+            asleep=bundle.asleep,
         )
         container = Container(
             order, record, folder, launch, group, self._keeper, self._clock, self._tell
@@ -203,7 +204,8 @@ class ContainerEngine:
             return
         container, bundle = found
         # A first process loses what comes before its trap is set, and ours is to end all the same.
-        tries = max(1, round(grace_seconds)) if bundle.patient else 1
+        patient = bundle.patient or container.record.missing
+        tries = max(1, round(grace_seconds)) if patient else 1
         for _ in range(tries if grace_seconds > 0 else 0):
             self._keeper.do(lambda: container.signal(signal.SIGTERM))
             if container.exited.wait(grace_seconds / tries):

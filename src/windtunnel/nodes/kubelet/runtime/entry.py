@@ -4,8 +4,9 @@ Run by the machine's Python as a program of its own, inside fresh namespaces: it
 but the standard library, and of that only what is quick, for its start is the greatest part of a
 container's: not pathlib, json, signal or typing, each of which costs as much as all the mounts.
 ``entry.py FOLDER``: what is to be done is in its file ``plan``; what happens is told on its
-named pipe ``status``: the process's number, and after that, on failure, why. The program that takes
-over closes the pipe.
+named pipe ``status``, each time to a NUL: ``pid`` and the process's number, ``missing`` and why,
+where a stand-in runs instead of the program, ``failed`` and why. The program that takes over closes
+the pipe.
 """
 
 # ruff: noqa: PTH103, PTH112, PTH115, PTH116, PTH120, PTH123
@@ -21,6 +22,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
@@ -172,7 +174,7 @@ def enter(plan: dict[str, Any], system: System) -> None:
     os.chroot(root)
 
 
-def take_over(plan: dict[str, Any], system: System) -> None:
+def take_over(plan: dict[str, Any], system: System, tell: Callable[[str, str], object]) -> None:
     """Become the container's program; returns only by an exception."""
     os.chdir(plan["folder"])
     if os.getsid(0) != os.getpid():
@@ -197,10 +199,18 @@ def take_over(plan: dict[str, Any], system: System) -> None:
     # Another user's death signal is forgotten by the kernel: ask for it again.
     system.prctl(PR_SET_PDEATHSIG, SIGKILL)
     environment = plan["environment"]
-    program = find_program("/", *plan["program"])
+    argv = plan["argv"]
+    try:
+        program = find_program("/", *plan["program"])
+    except Missing as missing:
+        if not plan["stand_in"]:
+            raise
+        tell("missing", str(missing))
+        argv = plan["stand_in"]
+        program = argv[0]
     for number in (SIGINT, SIGQUIT, SIGPIPE, SIGXFSZ):
         system.forget_signal(number)  # Python and the shell ignore some of them.
-    os.execve(program, plan["argv"], environment)
+    os.execve(program, argv, environment)
 
 
 def main(folder: str) -> None:
@@ -212,18 +222,22 @@ def main(folder: str) -> None:
         status = os.open(f"{folder}/status", os.O_WRONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
         os._exit(128)
+
+    def tell(word: str, what: str) -> None:
+        os.write(status, f"{word} {what}\0".encode())
+
     try:
-        os.write(status, f"{os.readlink('/proc/self')}\n".encode())
+        tell("pid", os.readlink("/proc/self"))
         with open(f"{folder}/plan", "rb") as file:
             plan = marshal.load(file)
         system = System(plan["root"])
         if plan["private"]:
             enter(plan, system)
-        take_over(plan, system)
+        take_over(plan, system, tell)
     except Missing as error:
-        os.write(status, str(error).encode())
+        tell("failed", str(error))
     except OSError as error:
-        os.write(status, f"{error.strerror or error}: {error.filename or ''}".encode())
+        tell("failed", f"{error.strerror or error}: {error.filename or ''}")
     os._exit(128)
 
 

@@ -12,7 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from windtunnel.nodes.kubelet.runtime.protocol import ImageRecord, PullFailed
+from windtunnel.nodes.kubelet.runtime.protocol import (
+    ContainerOrder,
+    ContainerRecord,
+    ImageRecord,
+    PullFailed,
+)
 from windtunnel.nodes.kubelet.runtime.reference import (
     Reference,
     parse_reference,
@@ -36,6 +41,18 @@ COMPONENTS: Final = frozenset(
     }
 )
 """Names of the original operator's images, each of which is one of our agents."""
+
+PROGRAMS: Final = {
+    **{f"/bin/{component}": component for component in COMPONENTS},
+    "/usr/local/bin/status-exporter": "status-exporter",
+    "/usr/local/bin/status-exporter-kwok": "status-exporter-kwok",
+    "/bin/windtunnel": "",
+}
+"""Where our images have their programs, and which agent each starts."""
+_MARK: Final = "TOPOLOGY_CM_NAME"
+"""A variable that containers of the operator have, and no other."""
+_MARKS: Final = {"mig-faker": "NODE_NAME"}
+"""Components without it have a name of their own, and at least this one."""
 
 _SIZES: Final = {Holding.BUSYBOX: 2_200_000, Holding.OURS: 48_000_000}
 _SMALLEST, _SPREAD = 20_000_000, 400_000_000
@@ -142,16 +159,50 @@ def _hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def remark(image: Image, *, asleep: bool) -> str:
-    """Say, for an Event, what runs where the image's own programs are not here; empty for ours."""
+def as_used(image: Image, order: ContainerOrder) -> Image:
+    """Return the image as a container uses it.
+
+    One under a name of somebody's own (a mirror) is ours where the container runs a program of
+    ours, or has the name of a component and what the operator tells its containers.
+    """
     if image.holding is not Holding.UNKNOWN:
-        return ""
-    if asleep:
-        return (
-            f"Image {quoted(image.record.image)} is a name only: nothing is downloaded, and a "
-            "sleeping process stands for its programs"
-        )
-    return (
-        f"Image {quoted(image.record.image)} is a name only: nothing is downloaded, and the "
-        "container's command runs with the programs of this machine"
+        return image
+    component = image.component
+    if order.command:
+        program = order.command[0]
+        path = program if "/" in program else f"/bin/{program}"
+        if path not in PROGRAMS:
+            return image
+        component = PROGRAMS[path]
+    elif not component or _MARKS.get(component, _MARK) not in dict(order.environment):
+        return image
+    record = replace(image.record, stand_in=False)
+    return Image(record, Holding.OURS, component)
+
+
+@dataclass(frozen=True, slots=True)
+class ImageRemark:
+    """What an Event says of an image that is only a name; ``warning``: hardly what was wanted."""
+
+    words: str
+    warning: bool = False
+
+
+def remark(record: ContainerRecord) -> ImageRemark | None:
+    """Say what runs where the image's own programs are not here; None where they are."""
+    if not record.stand_in:
+        return None
+    words = f"Image {quoted(record.image)} is a name only: nothing is downloaded, and "
+    if not record.asleep and not record.missing:
+        return ImageRemark(f"{words}the container's command runs with the programs of this machine")
+    words += "a sleeping process stands for its programs"
+    if record.missing:
+        words += f": the command is not here ({record.missing})"
+    component = _component(_read(record.image))
+    if not component:
+        return ImageRemark(words)
+    return ImageRemark(
+        f"{words}. It would run as a part of the GPU operator with the command /bin/{component}, "
+        f"or without any and with the variable {_MARKS.get(component, _MARK)}",
+        warning=True,
     )

@@ -151,6 +151,24 @@ def _python(folder: Path) -> tuple[str, ...]:
     return (interpreter, "-I", "-S", "-E", _ENTRY, str(folder))
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What ``entry`` has told so far.
+
+    ``pid`` is 0 until it is known; ``missing`` says why a stand-in runs instead of the program.
+    """
+
+    pid: int = 0
+    missing: str = ""
+    failed: str = ""
+
+    @classmethod
+    def read(cls, raw: bytes) -> Told:
+        """Read what came through the pipe."""
+        words = dict(each.partition(" ")[::2] for each in raw.decode(errors="replace").split("\0"))
+        return cls(int(words.get("pid", 0)), words.get("missing", ""), words.get("failed", ""))
+
+
 def open_status(folder: Path) -> int:
     """Make the pipe on which ``entry`` tells how it goes; return its reading end."""
     pipe = folder / "status"
@@ -176,6 +194,7 @@ def write_plan(
     environment: dict[str, str],
     working_dir: str,
     hostname: str,
+    stand_in: Sequence[str] = (),
     group: str = "",
     read_only: bool = False,
     terminal: bool = False,
@@ -192,6 +211,7 @@ def write_plan(
         environment: Its environment.
         working_dir: Where it starts.
         hostname: The container's.
+        stand_in: What runs where there is no such program; nothing: the container fails.
         group: The file of a control group to join; empty for none.
         read_only: Whether the root is read-only.
         terminal: Whether the standard input is a terminal to take.
@@ -202,6 +222,7 @@ def write_plan(
         "root": str(folder / "root"),
         "mounts": [*mounts],
         "argv": list(argv),
+        "stand_in": list(stand_in),
         "program": [argv[0], environment.get("PATH", ""), working_dir],
         "environment": environment,
         "folder": working_dir,
@@ -251,7 +272,7 @@ def trial(tools: Tools, folder: Path, mounts: Sequence[tuple[str, str, str]]) ->
             timeout=_TRIAL_SECONDS,
             check=False,
         )
-        told = os.read(status, 4096).decode(errors="replace").partition("\n")[2]
+        told = Told.read(os.read(status, 4096)).failed
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"a container of its own cannot be started on this machine: {error}"
     finally:

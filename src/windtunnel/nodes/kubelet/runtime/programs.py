@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from windtunnel.nodes.kubelet.network import served_at
-from windtunnel.nodes.kubelet.runtime.images import COMPONENTS, Image
+from windtunnel.nodes.kubelet.runtime.images import PROGRAMS, Image
 from windtunnel.nodes.kubelet.runtime.registries import Holding
 from windtunnel.nodes.kubelet.runtime.root import Bind, Item, Link, OwnFolder, Text
 
@@ -113,12 +113,10 @@ def own_programs(interpreter: str, package: str) -> dict[str, Item]:
         call = f"exec '{interpreter}' -m windtunnel{words}"
         return Text(f'#!/bin/sh\nexport {export}\n{call} "$@"\n', 0o755)
 
-    laid: dict[str, Item] = {"/bin/windtunnel": start("")}
-    for component in sorted(COMPONENTS):
-        laid[f"/bin/{component}"] = start(f" agent {component}")
-    for component in ("status-exporter", "status-exporter-kwok"):
-        laid[f"/usr/local/bin/{component}"] = start(f" agent {component}")
-    return laid
+    return {
+        path: start(f" agent {component}" if component else "")
+        for path, component in sorted(PROGRAMS.items())
+    }
 
 
 def extras(image: Image, hostname: str, hosts: str, files: Mapping[str, Path]) -> dict[str, Item]:

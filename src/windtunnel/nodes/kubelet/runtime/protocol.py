@@ -84,7 +84,8 @@ class ContainerRecord:
 
     ``id`` is 64 hexadecimal digits. ``reason`` is empty until the container has exited, then
     "Completed", "Error", "OOMKilled" or "StartError". ``stand_in`` tells that the image is only a
-    name here; ``remark`` is then the sentence for an Event: what runs instead of its programs.
+    name here. Then ``asleep`` tells that a process sleeps instead of the image's own program, which
+    nobody knows, and ``missing`` says why one sleeps instead of the command; known once it runs.
     """
 
     id: str
@@ -106,7 +107,8 @@ class ContainerRecord:
     log_path: Path
     init: bool
     stand_in: bool = False
-    remark: str = ""
+    asleep: bool = False
+    missing: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
