@@ -120,3 +120,15 @@ def test_what_prometheus_says(body: object, holds: Callable[[int], bool]) -> Non
 def test_nonsense_is_told(status: int, body: object) -> None:
     with prometheus(status, body) as (url, _), pytest.raises(ValueError):
         asker(url)("uid-1")
+
+
+@pytest.mark.parametrize("url", ["http://x:abc", "http://two words:9090", "nowhere"])
+def test_a_place_where_no_prometheus_can_be_is_told_each_round(url: str) -> None:
+    world = Round()
+    demand = Demand(world.loop, asker(url), lambda: None)
+
+    for _ in range(2):
+        demand.refresh({"a"})
+        world.settle()
+
+    assert len(world.failures) == 2

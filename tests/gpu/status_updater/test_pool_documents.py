@@ -51,10 +51,26 @@ def test_a_cluster_without_a_node_of_a_pool_is_told_what_to_do() -> None:
     assert world.told() == [
         (
             "NoNodes",
-            f"0 nodes carry the pool label {POOL}, so there are no GPUs; give some to a node: "
+            f"0 nodes carry the pool label {POOL}, so its pools give no GPUs; give some to a node: "
             f"kubectl label node NODE {POOL}=default",
         )
     ]
+
+
+def test_nodes_of_pools_elsewhere_do_not_make_up_for_a_label_that_none_carries() -> None:
+    world = Operated()
+    text = f"nodePools: {{own: {{{BIG}}}}}\nnodePoolLabelKey: {POOL}\n"
+    world.create("configmaps", "topology-pool-own", NAMESPACE, data={"topology.yml": text})
+    mistyped = f"nodePools: {{default: {{{BIG}}}}}\nnodePoolLabelKey: mistyped\n"
+    world.client.patch(
+        "configmaps", Key(NAMESPACE, "topology"), {"data": {"topology.yml": mistyped}}
+    )
+    world.gpu_node("n", "own")
+    world.run(20)
+
+    ((reason, told),) = world.told()
+    assert reason == "NoNodes"
+    assert told.startswith("0 nodes carry the pool label mistyped,")
 
 
 def test_a_cluster_with_one_is_told_nothing() -> None:

@@ -9,6 +9,7 @@ Source: fake-gpu-operator 0.2, whose query adds one to the rate: an idle pod sho
 
 from __future__ import annotations
 
+import http.client
 import json
 import threading
 import urllib.error
@@ -39,6 +40,8 @@ def asker(url: str) -> LoadOf:
                 return _value(json.load(answer))
         except urllib.error.HTTPError as error:
             raise ValueError(f"Prometheus answered {error.code}") from error
+        except http.client.HTTPException as error:  # neither of the two that a round knows
+            raise ValueError(f"{url} is no Prometheus: {error}") from error
 
     return ask
 

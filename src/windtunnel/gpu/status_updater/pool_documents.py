@@ -76,19 +76,19 @@ class PoolDocuments:
             self._events.warning(subject, "BrokenPool", flaw[:LONGEST_WORDS])
 
     def tell_if_unused(self, nodes: Iterable[Mapping[str, str]]) -> None:
-        """Say what is missing where no node has GPUs: the first thing to go wrong with this.
+        """Say what is missing where no node is of these pools: the first thing to go wrong.
 
         Args:
             nodes: The labels of every node.
         """
         cluster = self.pools.cluster
-        if not cluster.label_key or any(self.pools.pool_named_by(labels) for labels in nodes):
+        if not cluster.label_key or any(cluster.label_key in labels for labels in nodes):
             return
         pools = list(cluster.pools or ())
         pool = "default" if "default" in pools else next(iter(pools), "POOL")
         self._events.warning(
             Subject("ConfigMap", self._name, self._namespace, self._uid),
             "NoNodes",
-            f"0 nodes carry the pool label {cluster.label_key}, so there are no GPUs; give some to "
-            f"a node: kubectl label node NODE {cluster.label_key}={pool}",
+            f"0 nodes carry the pool label {cluster.label_key}, so its pools give no GPUs; give "
+            f"some to a node: kubectl label node NODE {cluster.label_key}={pool}",
         )
