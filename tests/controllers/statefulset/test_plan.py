@@ -3,6 +3,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from windtunnel.controllers.pods import AT_ONCE
 from windtunnel.controllers.statefulset.plan import Standing, by_ordinal, count, decide
 from windtunnel.controllers.statefulset.views import StatefulSetView
 from windtunnel.controllers.views import PodView
@@ -44,10 +45,17 @@ def standing(view: StatefulSetView, *pods: PodView, present: str = "old") -> Sta
 
 
 ORDERED, PARALLEL = stateful_set(), stateful_set(podManagementPolicy="Parallel")
+MOST = 2**31 - 1
 ON_DELETE = stateful_set(updateStrategy={"type": "OnDelete"})
 PLANS: dict[str, tuple[Standing, list[int], list[int]]] = {
     "the first one alone": (standing(ORDERED), [0], []),
     "all at once": (standing(PARALLEL), [0, 1, 2], []),
+    "a few at a time where very many are wanted": (
+        standing(stateful_set(MOST, podManagementPolicy="Parallel"), pod(0)),
+        list(range(1, AT_ONCE + 1)),
+        [],
+    ),
+    "one where very many are wanted in order": (standing(stateful_set(MOST), pod(0)), [1], []),
     "the next one, once the first is up": (standing(ORDERED, pod(0)), [1], []),
     "nothing while the first starts": (standing(ORDERED, pod(0, "starting")), [], []),
     "all others while the first starts": (standing(PARALLEL, pod(0, "starting")), [1, 2], []),

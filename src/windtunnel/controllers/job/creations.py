@@ -6,6 +6,7 @@ Source: job-controller of Kubernetes v1.36.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 
 from windtunnel.controllers.job.backoff import finish_time, wait_after
 from windtunnel.controllers.job.tally import (
@@ -15,7 +16,7 @@ from windtunnel.controllers.job.tally import (
     all_failures,
     noted_number,
 )
-from windtunnel.controllers.pods import pick_victims
+from windtunnel.controllers.pods import AT_ONCE, pick_victims
 from windtunnel.controllers.views import PodView
 
 
@@ -58,7 +59,11 @@ def victims(tally: Tally, surplus: int) -> list[PodView]:
 
 
 def creations(tally: Tally, missing: int) -> tuple[list[Creation], float]:
-    """Return the pods to make, and how long the next one must wait if there is none."""
+    """Return pods to make, and how long the next one must wait if there is none.
+
+    There may be far more to make than anybody makes at once: one more than that is returned then.
+    """
+    missing = min(missing, AT_ONCE + 1)
     if not tally.indexed:
         return [Creation()] * missing, 0.0
     taken = tally.succeeded_indexes | tally.failed_indexes
@@ -71,7 +76,9 @@ def creations(tally: Tally, missing: int) -> tuple[list[Creation], float]:
             and not pod.finished
             and (number := tally.index(pod)) is not None
         }
-    free = [number for number in range(tally.completions) if number not in taken][:missing]
+    free = list(
+        islice((number for number in range(tally.completions) if number not in taken), missing)
+    )
     if not tally.per_index:
         return [Creation(number) for number in free], 0.0
     waiting = tally.waiting_indexes()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from windtunnel.controllers.pods import available
+from windtunnel.controllers.pods import AT_ONCE, available
 from windtunnel.controllers.portions import portion
 from windtunnel.controllers.revisions import REVISION_HASH
 from windtunnel.controllers.statefulset.identity import ordinal_of
@@ -57,9 +57,10 @@ class Standing:
         """Whether a pod runs and has been ready for long enough."""
         return _runs(pod) and available(pod, self.view.spec.min_ready_seconds, self.now)
 
-    def wanted(self) -> list[tuple[int, PodView | None]]:
-        """Return every number with its pod, if there is one."""
-        return [(number, self.pods.get(number)) for number in self.view.ordinals]
+    def wanted(self) -> list[tuple[int, PodView]]:
+        """Return the pods that are there and should be, with their numbers, the lowest first."""
+        ordinals = self.view.ordinals
+        return [(number, pod) for number, pod in sorted(self.pods.items()) if number in ordinals]
 
     def condemned(self) -> list[PodView]:
         """Return the pods beyond the wanted number, the highest first."""
@@ -90,7 +91,10 @@ def decide(standing: Standing) -> Plan:
 def _fill(standing: Standing, plan: Plan) -> bool:
     """Make what is missing and replace what has ended; returns whether the visit ends there."""
     ordered = standing.view.ordered
-    for number, pod in standing.wanted():
+    for number in standing.view.ordinals:
+        pod = standing.pods.get(number)
+        if len(plan.create) == AT_ONCE:
+            return True  # their coming brings about the next visit
         if pod is None:
             plan.create.append(Vacancy(number, updated=not _stays_old(standing, number)))
         elif pod.finished:
@@ -129,15 +133,13 @@ def _update(standing: Standing, plan: Plan) -> None:
         return
     rolling = strategy.rolling_update
     partition = rolling.partition if rolling is not None else 0
-    away = sum(
-        pod is None or pod.metadata.deleting or not standing.is_available(pod)
-        for _, pod in standing.wanted()
-    )
-    left = _max_unavailable(standing.view) - away
-    for number, pod in reversed(standing.wanted()):
+    wanted = standing.wanted()
+    there = sum(not pod.metadata.deleting and standing.is_available(pod) for _, pod in wanted)
+    left = _max_unavailable(standing.view) - (len(standing.view.ordinals) - there)
+    for number, pod in reversed(wanted):
         if left <= 0 or number < partition:
             return
-        if pod is None or pod.metadata.deleting or pod.finished:
+        if pod.metadata.deleting or pod.finished:
             continue
         if revision_of(pod) != standing.newest:
             plan.delete.append(pod)
