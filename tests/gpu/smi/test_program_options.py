@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -15,6 +17,7 @@ BOTH = {"MOCK_NVIDIA_VISIBLE_DEVICES": "GPU-1,GPU-2"}
 CSV = "--format=csv"
 LIST_0 = "GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-1)\n"
 LIST_1 = "GPU 1: NVIDIA A100-SXM4-40GB (UUID: GPU-2)\n"
+ALONE = "GPU 0: NVIDIA A100-SXM4-40GB (UUID: GPU-2)\n"
 
 LISTS = {
     "-L": (("-L",), LIST_0 + LIST_1),
@@ -118,6 +121,22 @@ def test_processes_have_the_pid_and_the_name_of_the_first(
     assert (row, end) == (f"1, {first}, 20480 MiB, GPU-2", "")
 
 
+def test_a_short_name_of_a_process_ends_with_its_last_word(run: Run, tmp_path: Path) -> None:
+    """Where its end is read too; only in a place where we are the first process can we say so."""
+    apart = [shutil.which("unshare") or "false", "-rpf", "--mount-proc", shutil.which("sh") or "sh"]
+    if subprocess.run([*apart, "-c", ":"], check=False, capture_output=True).returncode:
+        pytest.skip("needs to make namespaces")
+    asked = (
+        "import os, shlex",
+        f"os.chdir({str(tmp_path)!r})",
+        "open('job', 'w').write(shlex.join(command) + '; true')",
+        f"subprocess.run([*{apart!r}, 'job'])",
+    )
+
+    query = ("--query-compute-apps=process_name", "--format=csv,noheader")
+    assert run(*query, adopted="; ".join(asked))[1] == f"{apart[-1]} job\n"
+
+
 def test_processes_are_monitored(run: Run) -> None:
     head, units, idle, busy, end = run("pmon", "-c", "1", **BOTH)[1].split("\n")
 
@@ -156,12 +175,13 @@ def test_every_field_that_is_listed_is_answered(run: Run, topology: Topology, ki
 
 
 def test_the_report_has_columns(run: Run) -> None:
-    code, printed, _ = run("-q", "-i", "1")
+    code, printed, _ = run("-q", "-i", "0")
 
     assert code == 0
+    assert f"{'    Minor Number':42}: 1\n" in printed
     assert f"{'    Product Architecture':42}: Ampere\n" in printed
     assert f"{'        Max Power Limit':42}: 400.00 W\n" in printed
-    assert run("-q", "-i", "0") == (6, "No devices were found\n", "")
+    assert run("-q", "-i", "1") == (6, "No devices were found\n", "")
 
 
 def test_the_report_has_only_the_sections_that_are_asked_for(run: Run) -> None:
@@ -225,11 +245,11 @@ INSTANCES = {
 | GPU   Name             Profile  Instance   Placement  |
 |                          ID       ID       Start:Size |
 |=======================================================|
-|   1  MIG 1g.5gb          19        7          0:1     |
+|   0  MIG 1g.5gb          19        7          0:1     |
 +-------------------------------------------------------+
-|   1  MIG 2g.10gb         14        4          2:2     |
+|   0  MIG 2g.10gb         14        4          2:2     |
 +-------------------------------------------------------+
-|   1  MIG 3g.20gb          9        2          4:4     |
+|   0  MIG 3g.20gb          9        2          4:4     |
 +-------------------------------------------------------+
 """,
     "-lci": """\
@@ -239,11 +259,11 @@ INSTANCES = {
 |       Instance                       ID        ID       Start:Size |
 |         ID                                                         |
 |====================================================================|
-|   1      7       MIG 1g.5gb           0         0          0:1     |
+|   0      7       MIG 1g.5gb           0         0          0:1     |
 +--------------------------------------------------------------------+
-|   1      4       MIG 2g.10gb          1         0          0:2     |
+|   0      4       MIG 2g.10gb          1         0          0:2     |
 +--------------------------------------------------------------------+
-|   1      2       MIG 3g.20gb          2         0          0:3     |
+|   0      2       MIG 3g.20gb          2         0          0:3     |
 +--------------------------------------------------------------------+
 """,
 }
@@ -368,7 +388,7 @@ def test_a_file_gets_what_is_printed(run: Run, tmp_path: Path) -> None:
     place = tmp_path / "log"
 
     assert run("-L", "-f", str(place)) == (0, "", "")
-    assert place.read_text() == LIST_1
+    assert place.read_text() == ALONE
 
 
 LOOPS = {
@@ -390,6 +410,6 @@ def test_it_is_said_again_as_long_as_there_is_an_answer(
     assert code == 1
     assert len(topology.asked) == turns + 1
     if CSV in words:
-        assert printed == "index\n" + "1\n" * turns + "No devices were found\n"
+        assert printed == "index\n" + "0\n" * turns + "No devices were found\n"
     if words == ("dmon",):
         assert printed.count("# gpu") == 1

@@ -290,13 +290,13 @@ SMI_NAMESPACE=''
 if [ -r /var/run/secrets/kubernetes.io/serviceaccount/namespace ]; then
     read -r SMI_NAMESPACE </var/run/secrets/kubernetes.io/serviceaccount/namespace || :
 fi
-# A variable cannot hold the NUL between two words of a command. The original prints it: then \1
-# stands for it until the last line.
-gap=' ' SMI_PID=1
+# A variable cannot hold the NUL between two words of a command: \1 stands for it. The original prints
+# it, so there it does until the last line.
+SMI_PID=1
 if [ -n "$original" ]; then
-    gap='\001' SMI_PID=$$
+    SMI_PID=$$
 fi
-if SMI_COMMAND=$(head -c 50 /proc/1/cmdline 2>/dev/null | tr '\000' "$gap") && [ -r /proc/1/cmdline ]; then
+if SMI_COMMAND=$(head -c 50 /proc/1/cmdline 2>/dev/null | tr '\000' '\001') && [ -r /proc/1/cmdline ]; then
     SMI_COMPLAINT=''
 else
     SMI_COMPLAINT='reading /proc/1/cmdline failed'
@@ -430,9 +430,11 @@ function randomly(least, most,    other) {
     return least == most ? least : least + int(rand() * (most - least))
 }
 
-function add_row(index_, used, busy, uuid, fault) {
+# The second GPU of the node is the first of a container that has no other.
+function add_row(place, used, busy, uuid, fault) {
     rows++
-    INDEX[rows] = index_
+    PLACE[rows] = place
+    INDEX[rows] = original ? place : mine - 1
     USED[rows] = int(used * portion)
     TOTAL[rows] = int(memory * portion)
     BUSY[rows] = busy
@@ -440,12 +442,13 @@ function add_row(index_, used, busy, uuid, fault) {
     FAULT[rows] = fault
 }
 
-# By index, UUID, or bus id with or without its domain.
-function is_asked_for(i,    part, n, bus) {
+# By the index that is shown, UUID, or bus id with or without its domain.
+function is_asked_for(i,    part, n, bus, shown) {
     if (ENVIRON["SMI_ONLY"] == "") return 1
     bus = bus_of(i)
+    shown = original ? i : mine - 1
     for (n = split(ENVIRON["SMI_ONLY"], part, ","); n > 0; n--) {
-        if (part[n] == i || part[n] == V[SUBSEP "Gpus" SUBSEP i SUBSEP "ID"]) return 1
+        if (part[n] == shown || part[n] == V[SUBSEP "Gpus" SUBSEP i SUBSEP "ID"]) return 1
         part[n] = toupper(part[n])
         if (part[n] == bus || part[n] == substr(bus, 5) || part[n] == substr(bus, 10)) return 1
     }
@@ -600,8 +603,8 @@ function print_table(    edge, parts, r, state, load, row, process) {
 
 function command_of_first(    s) {
     s = ENVIRON["SMI_COMMAND"]
-    while (substr(s, 1, 1) == "\001") s = substr(s, 2)
-    while (s != "" && substr(s, length(s)) == "\001") s = substr(s, 1, length(s) - 1)
+    gsub(/^\001+|\001+$/, "", s)
+    if (!original) gsub(/\001/, " ", s)
     return s
 }
 
@@ -617,10 +620,10 @@ function degrees(r) { return int(FACT[8] + (FACT[9] - FACT[8]) * 0.6 * BUSY[r] /
 
 function sm_clock(r) { return BUSY[r] > 0 ? FACT[12] : FACT[11] }
 
-function serial(r) { return FACT[17] sprintf("%02d", INDEX[r]) }
+function serial(r) { return FACT[17] sprintf("%02d", PLACE[r]) }
 
 function mig_mode(r) {
-    if (is_cut(INDEX[r])) return "Enabled"
+    if (is_cut(PLACE[r])) return "Enabled"
     return FACT[15] > 0 ? "Disabled" : "[N/A]"
 }
 
@@ -631,7 +634,7 @@ function reasons(r) { return BUSY[r] > 0 ? "0x0000000000000000" : "0x00000000000
 function print_list(    r, n, s) {
     for (r = 1; r <= rows; r++) {
         print "GPU " INDEX[r] ": " product " (UUID: " UUID[r] ")"
-        n = order_slices(INDEX[r])
+        n = order_slices(PLACE[r])
         for (s = 0; s < n; s++)
             printf "  MIG %-12s Device %2d: (UUID: %s)\n", V[ORDER[s], "Profile"], s, V[ORDER[s], "ID"]
     }
@@ -665,7 +668,7 @@ function print_matrix(    r, s, line) {
     print "  NV#  = Over # NVLinks"
 }
 
-function side(r) { return INDEX[r] >= (buses > 4 ? buses / 2 : 2) ? 1 : 0 }
+function side(r) { return PLACE[r] >= (buses > 4 ? buses / 2 : 2) ? 1 : 0 }
 
 function link_of(r, s) {
     if (r == s) return " X "
@@ -677,7 +680,7 @@ function link_of(r, s) {
 function print_instances(what,    r, n, s, edge, found, row) {
     edge = "+" times("-", what == "gpu" ? 55 : 68) "+"
     for (r = 1; r <= rows; r++) {
-        n = order_slices(INDEX[r])
+        n = order_slices(PLACE[r])
         order_by_profile(n)
         for (s = 0; s < n; s++) {
             if (!found++) instances_head(what, edge)
@@ -687,7 +690,7 @@ function print_instances(what,    r, n, s, edge, found, row) {
             else printf "| %3d%7d       MIG %-14s%4d%10d%11d:%-5d |\n%s\n", INDEX[r], V[ORDER[s], "InstanceID"], \
                 row, row + 0 == 7 ? 4 : row - 1, 0, 0, row + 0, edge
         }
-        cut += is_cut(INDEX[r])
+        cut += is_cut(PLACE[r])
     }
     if (found) return 0
     if (!cut) print "No MIG-enabled devices found."
@@ -850,16 +853,17 @@ function value_of(name, r) {
     if (name == "timestamp") return stamp
     if (name ~ /^(gpu_)?name$/) return product
     if (name ~ /^(gpu_)?uuid$/) return UUID[r]
-    if (name ~ /^(pci\.|gpu_)bus_id$/) return bus_of(INDEX[r])
+    if (name ~ /^(pci\.|gpu_)bus_id$/) return bus_of(PLACE[r])
     if (name ~ /^(gpu_)?serial$/) return serial(r)
     if (name == "pid") return pid
     if (name == "process_name") return process_name()
     if (name == "used_gpu_memory") return USED[r]
-    if (name == "index" || name == "minor_number") return INDEX[r]
+    if (name == "index") return INDEX[r]
+    if (name == "minor_number") return PLACE[r]
     if (name == "count") return original ? rows : mine
     if (name == "driver_version") return driver
     if (name == "pci.domain") return "0x0000"
-    if (name == "pci.bus") return "0x" substr(bus_of(INDEX[r]), 10, 2)
+    if (name == "pci.bus") return "0x" substr(bus_of(PLACE[r]), 10, 2)
     if (name == "pci.device") return "0x00"
     if (name == "pci.device_id") return FACT[20] == "N/A" ? "[N/A]" : "0x" FACT[20]
     if (name == "vbios_version") return FACT[16]
@@ -982,8 +986,8 @@ function print_report(    r) {
     if (!xml) print ""
     say(0, "Attached GPUs", (original ? rows : mine) "")
     for (r = 1; r <= rows; r++) {
-        if (xml) print "\t<gpu id=\"" bus_of(INDEX[r]) "\">"
-        else print "GPU " bus_of(INDEX[r])
+        if (xml) print "\t<gpu id=\"" bus_of(PLACE[r]) "\">"
+        else print "GPU " bus_of(PLACE[r])
         if (FAULT[r] != "") {
             say(1, "GPU UUID", UUID[r], "uuid")
             say(1, "GPU Recovery Action", "Reset")
@@ -1038,7 +1042,7 @@ function report_identity(r,    mode_of_mig, n, s) {
     gsub(/[][]/, "", mode_of_mig)
     say(2, "Current", mode_of_mig, "current_mig")
     say(2, "Pending", mode_of_mig, "pending_mig")
-    n = order_slices(INDEX[r])
+    n = order_slices(PLACE[r])
     if (xml && n) say(1, "MIG Devices")
     for (s = 0; s < n; s++) {
         say(xml ? 2 : 1, "MIG Device")
@@ -1048,14 +1052,14 @@ function report_identity(r,    mode_of_mig, n, s) {
     }
     say(1, "Serial Number", serial(r), "serial")
     say(1, "GPU UUID", UUID[r], "uuid")
-    say(1, "Minor Number", INDEX[r] "")
+    say(1, "Minor Number", PLACE[r] "")
     say(1, "VBIOS Version", FACT[16])
     say(1, "PCI")
-    say(2, "Bus", "0x" substr(bus_of(INDEX[r]), 10, 2), "pci_bus")
+    say(2, "Bus", "0x" substr(bus_of(PLACE[r]), 10, 2), "pci_bus")
     say(2, "Device", "0x00", "pci_device")
     say(2, "Domain", "0x0000", "pci_domain")
     say(2, "Device Id", FACT[20] == "N/A" ? "N/A" : (xml ? "" : "0x") FACT[20], "pci_device_id")
-    say(2, "Bus Id", bus_of(INDEX[r]), "pci_bus_id")
+    say(2, "Bus Id", bus_of(PLACE[r]), "pci_bus_id")
     say(2, "GPU Link Info", "", "pci_gpu_link_info")
     say(3, "PCIe Generation", "", "pcie_gen")
     say(4, "Max", FACT[14], "max_link_gen")
