@@ -15,6 +15,8 @@ _NUMBER: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9][0-9_]*\.?[0-9]*)([eE][-+]?[0-
 _DASHED: Final = re.compile(r"[A-Za-z0-9]+(-[A-Za-z0-9]+){3,}")
 """Ids: too many dashes for a number or a date."""
 _ENDLESS: Final = 1 << 30
+_EXPANDED_LEAST, _EXPANDED_TIMES = 10_000, 10
+"""A document may stand for this many nodes, or for this many times as many as it has."""
 
 
 def load_yaml(text: str) -> Any:
@@ -24,11 +26,37 @@ def load_yaml(text: str) -> Any:
         ValueError: it is no YAML; the message has the line.
     """
     try:
+        _refuse_expansion(text)
         return yaml.load(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
         raise ValueError(f"yaml: {_place(error)}{error.problem or error.context}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ValueError(f"yaml: {' '.join(str(error).split())[:200]}") from error
+
+
+def _refuse_expansion(text: str) -> None:
+    """See that aliases do not stand for very much more than is written.
+
+    Raises:
+        ValueError: they do; Go's YAML refuses such a document in the same words.
+    """
+    if "*" not in text:
+        return
+    sizes: dict[int, int] = {}
+
+    def size(node: Any) -> int:
+        if id(node) not in sizes:
+            sizes[id(node)] = 1  # an alias may stand within what it names
+            parts = node.value if isinstance(node, yaml.CollectionNode) else ()
+            flat = (
+                part for pair in parts for part in (pair if isinstance(pair, tuple) else (pair,))
+            )
+            sizes[id(node)] += sum(size(part) for part in flat)
+        return sizes[id(node)]
+
+    expanded = size(yaml.compose(text, Loader=_LOADER))
+    if expanded > _EXPANDED_LEAST and expanded > _EXPANDED_TIMES * len(sizes):
+        raise ValueError("document contains excessive aliasing")
 
 
 def _place(error: yaml.MarkedYAMLError) -> str:
