@@ -129,6 +129,14 @@ def test_an_unknown_agent_is_refused(capsys: pytest.CaptureFixture[str]) -> None
     assert "there is no agent nobody" in capsys.readouterr().err
 
 
+def test_an_agent_without_a_command_line_refuses_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert agent.run("device-plugin", ["extra"], {}) == 2
+    assert "it takes no arguments such as 'extra'" in capsys.readouterr().err
+
+    assert agent.run("device-plugin", ["--help"], {}) == 0
+    assert "settings are environment variables" in capsys.readouterr().out
+
+
 def test_an_agent_pays_for_nothing_of_the_server_or_the_command_line() -> None:
     code = (
         "import sys; import windtunnel.assembly.agent, windtunnel.assembly.components;"

@@ -25,6 +25,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
         {"pools": (PoolOrder(name="a"), PoolOrder(name="a", gpus=4))},
         "pool a is given twice",
     ),
+    "a pool of the node that runs containers": (
+        {"pools": (PoolOrder(name="node"),)},
+        "the first node of pool node would be node-0, which runs containers",
+    ),
 }
 
 
@@ -32,6 +36,11 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
 def test_refused(wishes: dict[str, Any], said: str) -> None:
     with pytest.raises(UsageError, match=said):
         Settings(name="a", kubeconfig=Path("k"), **wishes)
+
+
+def test_a_pool_may_be_named_like_the_node_that_is_left_out() -> None:
+    left_out = frozenset({"kubelet"})
+    Settings(name="a", kubeconfig=Path("k"), without=left_out, pools=(PoolOrder(name="node"),))
 
 
 class Flags(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):

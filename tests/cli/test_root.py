@@ -46,6 +46,11 @@ WRONG = {
         2,
         "--only '(' is no regular expression: missing )",
     ),
+    "nothing at once": (
+        ["conformance", "kubelet", __file__, "--emit", "out", "--at-once", "0"],
+        2,
+        "conformance kubelet: invalid value for '--at-once': 0 is not in the range x>=1",
+    ),
     "what is no recording": (
         ["conformance", "kubelet", __file__, "--emit", "out"],
         4,

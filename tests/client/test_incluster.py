@@ -54,6 +54,11 @@ def test_a_kubeconfig_goes_before_the_pod(account: Path, tmp_path: Path) -> None
     assert found.server == "https://elsewhere"
 
 
+def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=f"there is no kubeconfig {tmp_path}/none"):
+        incluster.connect({"KUBECONFIG": str(tmp_path / "none")})
+
+
 def test_outside_of_any_pod_it_says_what_is_missing(account: Path) -> None:
     with pytest.raises(UsageError, match=r"_PORT are not set; .* KUBECONFIG"):
         incluster.connect({}, account)

@@ -55,6 +55,15 @@ except ClusterError as error:
     print(error)
 """
 
+FULL = """
+def serve(ready):
+    raise OSError(28, "No space left on device", "/x/windtunnel.db")
+try:
+    detached(serve, log)
+except WindtunnelError as error:
+    print(error, error.exit_code)
+"""
+
 BUG = """
 def serve(ready):
     raise ZeroDivisionError("a bug")
@@ -121,6 +130,7 @@ CASES = {
     "its refusal is the parent's": (REFUSED, "the port is taken 3"),
     "an unwritable log is refused first": (UNWRITABLE, "cannot write {log}: Is a directory 4"),
     "its silent death is noticed": (DIED, "the cluster did not start; see {log}"),
+    "a full disk is said": (FULL, "/x/windtunnel.db: No space left on device 1"),
     "its bug is in the log": (BUG, "True"),
     "an interrupt of the parent ends it too": (INTERRUPTED, "the child is gone"),
     "bound to its parent, it ends with it": (BOUND, "asked to end"),

@@ -31,6 +31,7 @@ PARENT: Final = "WINDTUNNEL_PARENT"
 FAILED: Final = 1
 """The exit code of a part that cannot go on."""
 _FIRST_PAUSE_SECONDS: Final = 0.5
+_SETTINGS: Final = "settings are environment variables, which docs/reference/agents.md lists"
 _LONGEST_PAUSE_SECONDS: Final = 10.0
 
 
@@ -124,7 +125,7 @@ def run(name: str, arguments: Sequence[str], environment: Mapping[str, str] | No
         arguments: What follows its name on the command line.
         environment: Its settings; this process's own where none are given.
     """
-    from windtunnel.assembly.components import PARTS, PROGRAMS
+    from windtunnel.assembly.components import PARTS, PROGRAMS, WITH_ARGUMENTS
 
     settings = os.environ if environment is None else environment
     try:
@@ -134,6 +135,8 @@ def run(name: str, arguments: Sequence[str], environment: Mapping[str, str] | No
         if make is None:
             known = ", ".join((*PARTS, *PROGRAMS))
             raise UsageError(f"there is no agent {name or repr(name)}; there are {known}")
+        if arguments and name not in WITH_ARGUMENTS:
+            return _refuse(name, arguments[0])
         return _live(make, name, arguments, settings)
     except WindtunnelError as error:
         _say(name, str(error))
@@ -141,6 +144,14 @@ def run(name: str, arguments: Sequence[str], environment: Mapping[str, str] | No
     except ApiError as error:
         _say(name, f"the API server refused: {error.message}")
         return FAILED
+
+
+def _refuse(name: str, argument: str) -> int:
+    """Say that an agent takes no arguments; to ask for help is no mistake."""
+    if argument in ("-h", "--help"):
+        sys.stdout.write(f"Usage: windtunnel agent {name}\n\nAn agent's {_SETTINGS}.\n")
+        return 0
+    raise UsageError(f"it takes no arguments such as {argument!r}; its {_SETTINGS}")
 
 
 def _live(

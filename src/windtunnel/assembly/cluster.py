@@ -24,7 +24,7 @@ from windtunnel.apiserver import Core, LocalClient, Signer
 from windtunnel.apiserver.edge import Certificates, Server
 from windtunnel.assembly.drive import Drive
 from windtunnel.assembly.furnish import provide_account, provide_runtime_classes
-from windtunnel.assembly.settings import SERVICE_RANGE, Settings
+from windtunnel.assembly.settings import NODE, SERVICE_RANGE, Settings
 from windtunnel.client import kubeconfig
 from windtunnel.client.connection import Connection
 from windtunnel.errors import BrokenInvariant
@@ -134,7 +134,6 @@ class Cluster:
                 settings = read(self._settings, self._keyring.authority.read_text())
                 self._start(make(partial(self._client, server), self.loop, settings))
             if self._settings.has_operator:
-                from windtunnel.assembly.node_process import NODE
                 from windtunnel.gpu.chart.installation import Installation
 
                 self._start(Installation(self._client(server, "helm"), self.loop, NODE))

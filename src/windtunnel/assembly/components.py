@@ -119,6 +119,9 @@ PARTS: Final[dict[str, Callable[[Berth], Actor]]] = {
     "status-exporter-kwok": _status_exporter_kwok,
 }
 
+WITH_ARGUMENTS: Final = frozenset({"kubelet"})
+"""Parts that have a command line of their own; the settings of the others are variables only."""
+
 PROGRAMS: Final[dict[str, Callable[[Sequence[str], Mapping[str, str]], int]]] = {
     "nvidia-smi": _nvidia_smi,
 }

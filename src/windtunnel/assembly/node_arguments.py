@@ -27,7 +27,7 @@ class _Arguments(argparse.ArgumentParser):
     """Refuses in one sentence instead of ending the process."""
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{self.prog}: {message}")
+        raise UsageError(message)
 
 
 def read_arguments(arguments: Sequence[str], environment: Mapping[str, str]) -> NodeArguments:
@@ -36,7 +36,7 @@ def read_arguments(arguments: Sequence[str], environment: Mapping[str, str]) -> 
     Raises:
         UsageError: an argument is none that a node knows.
     """
-    parser = _Arguments(prog="windtunnel agent kubelet", add_help=False)
+    parser = _Arguments(prog="windtunnel agent kubelet")
     parser.add_argument("--node-name", default=environment.get("NODE_NAME", "node-0"))
     parser.add_argument("--root", type=Path, required=True)
     parser.add_argument("--certificates", type=Path)

@@ -18,6 +18,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from windtunnel.assembly.agent import PARENT
+from windtunnel.assembly.settings import NODE
 from windtunnel.client import kubeconfig
 from windtunnel.client.connection import Connection
 from windtunnel.devices import POOL_LABEL
@@ -27,8 +28,6 @@ from windtunnel.kernel import Loop, Ticket
 from windtunnel.nodes.kubelet.network import claim_again
 from windtunnel.telemetry import Log
 
-NODE: Final = "node-0"
-"""The node that runs containers."""
 POOL: Final = "default"
 """The pool it belongs to: the one that the operator's chart knows."""
 BESIDE_PLAYED: Final = "windtunnel.dev/played-nodes=may-come"

@@ -27,6 +27,9 @@ PREFERRED_PORT: Final = 6443
 COMPACT_PATH: Final = "/windtunnel/compact"
 """Where an administrator's POST makes the server forget its watch history."""
 
+NODE: Final = "node-0"
+"""The node that runs containers."""
+
 SERVICE_RANGE: Final = "10.96.0.0/16"
 SERVICE_ADDRESS: Final = "10.96.0.1"
 """The first address of the range: where pods find the API server."""
@@ -85,6 +88,12 @@ class Settings:
         twice = next((name for name in names if names.count(name) > 1), None)
         if twice:
             raise UsageError(f"pool {twice} is given twice")
+        namesake = next((name for name in names if f"{name}-0" == NODE), None)
+        if namesake and self.has_kubelet:
+            raise UsageError(
+                f"the first node of pool {namesake} would be {NODE}, which runs containers; "
+                "choose another name for the pool, or --without kubelet"
+            )
 
     @property
     def has_parts(self) -> bool:

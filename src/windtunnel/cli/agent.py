@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import click
 
+from windtunnel.assembly.components import PARTS, PROGRAMS
 
-@click.command(context_settings={"ignore_unknown_options": True})
+
+@click.command(
+    context_settings={"ignore_unknown_options": True},
+    epilog=f"Components: {', '.join((*PARTS, *PROGRAMS))}.",
+)
 @click.argument("component")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def command(component: str, arguments: tuple[str, ...]) -> int:
     """Be one agent of the operator or of a node until the process is told to end.
 
-    Settings come from the environment, as on a real cluster; see docs/reference/agents.md.
+    Settings come from the environment, as on a real cluster; docs/reference/agents.md has them all.
     """
     from windtunnel.assembly.agent import run
 

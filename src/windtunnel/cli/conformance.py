@@ -64,7 +64,12 @@ def scheduler(file: Path, emit: Path | None, report: bool) -> int:
 @emitting(required=True)
 @click.option("--only", default="", metavar="REGEX", help="Only scenarios whose id or kind has it.")
 @click.option(
-    "--at-once", default=4, show_default=True, metavar="N", help="Scenarios played together."
+    "--at-once",
+    type=click.IntRange(1),
+    default=4,
+    show_default=True,
+    metavar="N",
+    help="Scenarios played together.",
 )
 def kubelet(file: Path, emit: Path, only: str, at_once: int) -> int:
     """Play scenarios of pods and device plugins on nodes of their own.

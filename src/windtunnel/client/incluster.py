@@ -56,5 +56,7 @@ def connect(environment: Mapping[str, str], folder: Path | None = None) -> Conne
     """
     for part in environment.get("KUBECONFIG", "").split(":"):
         if part:
+            if not Path(part).exists():
+                raise UsageError(f"there is no kubeconfig {part}; KUBECONFIG names it")
             return kubeconfig.connection(Path(part))
     return connection(environment, folder)

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -93,6 +94,13 @@ def _live(serve: Callable[[Ready], object], writer: int, output: int) -> None:
             sys.stderr.write(f"{error}\n")
     except KeyboardInterrupt:
         code = 130
+    except OSError as error:
+        # No bug, but the machine: no room, no right.
+        sys.excepthook(*sys.exc_info())
+        code = 1
+        where = f"{error.filename}: " if error.filename else ""
+        with suppress(OSError):
+            say({"error": f"{where}{error.strerror or error}", "code": code})
     except BaseException:
         # A bug: whoever reads the log needs all of it.
         sys.excepthook(*sys.exc_info())
