@@ -78,6 +78,47 @@ PARTS = {
 }
 
 
+FILES = {
+    "slices as devices": {
+        "topology": {
+            "nodePools": {
+                "mig": {
+                    "gpuProduct": "NVIDIA A100-SXM4-40GB",
+                    "gpuCount": 0,
+                    "gpuMemory": 40960,
+                    "otherDevices": [{"name": "nvidia.com/mig-1g.5gb", "count": 3}],
+                }
+            },
+            "nodePoolLabelKey": "run.ai/simulated-gpu-node-pool",
+            "migStrategy": "mixed",
+        }
+    },
+    "pools by profile": {
+        "topology": {
+            "nodePools": {
+                "train": {"gpu": {"backend": "fake", "profile": "h100", "overrides": {"a": 1}}},
+                "cut": {"gpu": {"profile": "a100"}, "resources": [{"nvidia.com/mig-1g.5gb": 7}]},
+            }
+        },
+        "customProfiles": {"my-gpu": {"device_count": 2}},
+    },
+    "a queue's own operator": {
+        "environment": {"resourceReservationNamespace": "kai-resource-reservation"},
+        "statusUpdater": {"disableNodeLabeling": True},
+        "draPlugin": {"enabled": True},
+    },
+    "a registry of one's own": {
+        "devicePlugin": {
+            "image": {"repository": "registry.example:5000/fgo/device-plugin", "tag": "0.0.63"},
+            "resources": {"limits": {"cpu": 1, "memory": "128Mi", "ephemeral-storage": "1Gi"}},
+        },
+        "imagePullSecrets": [{"name": "regcred"}],
+    },
+    "an old chart's": {"initialTopology": {"nodes": {"n": {"gpu-count": 16}}}},
+}
+"""Values as users of fake-gpu-operator write them."""
+
+
 def template(*values: str, chart: Path = CHART) -> subprocess.CompletedProcess[str]:
     chosen = [word for value in values for word in ("--set", value)]
     return subprocess.run(
@@ -120,6 +161,17 @@ def test_a_wrong_value_is_refused_by_name(value: str, named: str) -> None:
 @pytest.mark.parametrize("value", RIGHT)
 def test_a_right_value_is_taken(value: str) -> None:
     assert rendered(value)
+
+
+@pytest.mark.parametrize("values", FILES.values(), ids=FILES)
+def test_values_that_users_have_are_taken(values: dict[str, Any], tmp_path: Path) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text(yaml.safe_dump(values))
+    command = [str(programs.helm()), "template", "gpu-operator", str(CHART), "-f", str(file)]
+
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
 
 
 def test_images_come_from_ones_own_registry_with_ones_own_secret() -> None:
