@@ -501,6 +501,13 @@ def test_a_plugin_may_ask_to_be_told_before_each_start(node: Node) -> None:
     assert "has been stopped" in (node.prepare(node.active[0]) or "")
 
 
+def test_a_container_that_is_added_later_needs_nothing(node: Node) -> None:
+    node.join(1)
+    node.admit(pod("a", 1))
+
+    assert node.prepare(node.active[0], "added") is None
+
+
 def test_a_container_gets_its_devices_late_when_its_plugin_came_late(node: Node) -> None:
     assert node.admit(pod("a", 1)) == Admitted()
     assert node.prepare(node.active[0]) is None

@@ -38,6 +38,8 @@ def test_a_post_start_hook_that_fails_kills_the_container(bench: Bench) -> None:
         "failed - error: command 'sh -c exit 3' exited with 3: oh, message: \"well\\noh\""
     )
     assert ("FailedPostStartHook", "PostStartHook failed") in bench.events("p")
+    bench.run(5)
+    assert bench.state("p")["state"]["waiting"] == waits
     assert ("Killing", "FailedPostStartHook") in bench.events("p")
 
 

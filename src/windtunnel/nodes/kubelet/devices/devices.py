@@ -223,6 +223,9 @@ class Devices:
                 self._line.append(self._allotment.late(dig(pod, "metadata", "uid"), wish), then)
 
         wishes = {wish.container: wish for wish in wishes_of(pod)}
+        if container not in wishes:
+            self._loop.call_soon(lambda: then(None))  # it was added later, and has none
+            return
         uid = dig(pod, "metadata", "uid") or ""
         self._line.play(self._allotment.prestart(uid, wishes[container]), asked)
 

@@ -161,10 +161,11 @@ class PodWorker:
         return any(self._seen.get(each) is not state for each, state in present.items())
 
     def _has_just_ended(self, record: ContainerRecord) -> bool:
-        """Say whether a run that had begun has ended since the last look."""
+        """Say whether a run that had begun has ended by itself since the last look."""
         return (
             record.state is ContainerState.EXITED
             and record.reason != _START_FAILED
+            and record.id not in self._ground.stopped
             and self._seen.get(record.id) is not ContainerState.EXITED
         )
 
