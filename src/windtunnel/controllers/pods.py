@@ -198,7 +198,7 @@ def deletion_cost(pod: PodView) -> int:
     digits = text[1:] if text[:1] in "+-" else text
     if not (digits.isascii() and digits.isdecimal()) or text[:1] == "+":
         return 0
-    if len(digits) > 1 and digits[0] == "0":
+    if (len(digits) > 1 and digits[0] == "0") or len(digits) > 10:
         return 0
     value = int(text)
     return value if -(2**31) <= value < 2**31 else 0

@@ -13,6 +13,7 @@ JSON_ERRORS = {
     "cut": (b'{"a"', "unexpected end of JSON input"),
     "no value": (b'{"a":x}', "invalid character 'x' looking for beginning of value"),
     "no colon": (b'{"a" 1}', "invalid character '1' after object key"),
+    "a number that never ends": (b'{"a":' + b"9" * 5000 + b"}", "number has too many digits"),
     "two values": (b"{} {}", "invalid character '{' after top-level value"),
 }
 REFUSED = {

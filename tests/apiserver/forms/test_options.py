@@ -52,6 +52,13 @@ def test_a_limit_is_a_number() -> None:
         list_options([("limit", "abc")], watch=False)
 
 
+@pytest.mark.parametrize("text", ["18446744073709551616", "9" * 5000])
+def test_a_revision_has_64_bits(text: str) -> None:
+    with pytest.raises(ApiError, match="value out of range"):
+        revision(text)
+    assert revision("0" * 5000 + "7") == 7
+
+
 def test_a_revision_is_a_number() -> None:
     assert revision("") == 0
     with pytest.raises(ApiError, match="invalid syntax") as refused:

@@ -52,6 +52,12 @@ def test_a_zone_in_the_schedule_itself_goes_first() -> None:
     assert found == at("2027-01-16T09:00:00", "Asia/Tokyo")
 
 
+def test_nothing_comes_after_the_last_year() -> None:
+    schedule = parse_schedule("* * * * *")
+
+    assert next_after(schedule, "Asia/Seoul", at("9999-12-31T23:59:00")) is None
+
+
 def test_an_interval_counts_from_the_moment() -> None:
     schedule = parse_schedule("@every 90s")
 

@@ -20,9 +20,17 @@ def test_a_count_or_percentage_is_not_negative(value: Any, said: list[str]) -> N
     assert [str(found) for found in checks.int_or_percent(value, "f")] == said
 
 
-@pytest.mark.parametrize(("value", "number"), [(None, 0), (3, 3), ("0%", 0), ("40%", 40), ("x", 0)])
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [(None, 0), (3, 3), ("0%", 0), ("040%", 40), ("x", 0), ("9" * 5000 + "%", 0)],
+)
 def test_the_number_in_a_count_or_percentage(value: Any, number: int) -> None:
     assert checks.amount(value) == number
+
+
+def test_a_percentage_that_nobody_can_count_is_not_too_large() -> None:
+    assert checks.at_most_all("9" * 5000 + "%", "f") == []
+    assert len(checks.at_most_all("101%", "f")) == 1
 
 
 def test_struct_dumps_name_fields_as_go_does_but_keep_the_keys_of_maps() -> None:

@@ -49,7 +49,9 @@ def test_a_zone_in_the_schedule_is_kept() -> None:
     assert parse_schedule("CRON_TZ=Asia/Seoul 0 0 * * *").zone == "Asia/Seoul"
 
 
-@pytest.mark.parametrize("text", ["", "* * * *", "60 * * * *", "@never", "TZ=Nowhere * * * * *"])
+@pytest.mark.parametrize(
+    "text", ["", "9" * 5000 + " * * * *", "* * * *", "60 * * * *", "@never", "TZ=Nowhere * * * * *"]
+)
 def test_what_is_no_schedule_is_refused(text: str) -> None:
     with pytest.raises(MalformedSchedule):
         parse_schedule(text)

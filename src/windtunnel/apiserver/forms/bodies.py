@@ -85,6 +85,8 @@ def go_json_error(body: bytes) -> str:
             "Illegal trailing comma before end of array": "looking for beginning of value",
         }.get(error.msg, "looking for beginning of value")
         return f"invalid character {text[position]!r} {where}"
+    except ValueError:
+        return "number has too many digits"
     return "invalid UTF-8 in string"
 
 

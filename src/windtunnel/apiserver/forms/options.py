@@ -57,12 +57,15 @@ def revision(text: str) -> int:
     """
     if not text:
         return 0
+    mistake = ""
     if not text.isascii() or not text.isdigit():
-        shown = invalid(
-            "resourceVersion", text, f'strconv.ParseUint: parsing "{text}": invalid syntax'
-        )
-        raise RevisionUnreadable(str(shown))
-    return int(text)
+        mistake = "invalid syntax"
+    elif len(text.lstrip("0")) > 20 or int(text[-20:]) >= 2**64:
+        mistake = "value out of range"
+    if mistake:
+        why = f'strconv.ParseUint: parsing "{text}": {mistake}'
+        raise RevisionUnreadable(str(invalid("resourceVersion", text, why)))
+    return int(text[-20:])
 
 
 def _dry_run_violations(values: list[str]) -> list[Violation]:

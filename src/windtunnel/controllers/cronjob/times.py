@@ -46,6 +46,13 @@ class NeverDue(Exception):
 
 def next_after(schedule: Schedule, zone: str, moment: float) -> float | None:
     """Return the first time after ``moment``, in seconds; None where there is none."""
+    try:
+        return _next_after(schedule, zone, moment)
+    except (OverflowError, ValueError):
+        return None  # the calendar ends with the year 9999
+
+
+def _next_after(schedule: Schedule, zone: str, moment: float) -> float | None:
     if schedule.every_seconds:
         return float(int(moment) + schedule.every_seconds)
     where = ZoneInfo(schedule.zone or zone or "UTC")

@@ -11,7 +11,7 @@ INDEX: Final = "batch.kubernetes.io/job-completion-index"
 def index_of(annotations: Mapping[str, str], completions: int | None) -> int | None:
     """Return a pod's completion index, or None for none or one beyond the completions."""
     text = annotations.get(INDEX, "")
-    if not (text.isascii() and text.isdecimal()):
+    if not (text.isascii() and text.isdecimal()) or len(text) > 10:
         return None
     number = int(text)
     return number if completions is not None and number < completions else None

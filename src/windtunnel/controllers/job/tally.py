@@ -147,7 +147,7 @@ class Tally:
 def noted_number(pod: PodView, annotation: str) -> int:
     """Return the number an annotation carries; 0 for none or nonsense."""
     text = pod.metadata.annotations.get(annotation, "")
-    return int(text) if text.isascii() and text.isdecimal() else 0
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= 10 else 0
 
 
 def all_failures(pod: PodView) -> int:

@@ -58,7 +58,7 @@ def _tolerations(text: str, field: str) -> list[Violation]:
 
 def _is_int32(text: str) -> bool:
     digits = text[1:] if text[:1] in "+-" else text
-    if not digits.isascii() or not digits.isdigit():
+    if not digits.isascii() or not digits.isdigit() or len(digits) > 10:
         return False
     leading = text[0] == "+" or (digits[0] == "0" and len(digits) > 1)
     return not leading and -(2**31) <= int(text) < 2**31

@@ -101,15 +101,16 @@ def int_or_percent(value: Any, field: str) -> list[Violation]:
 
 def at_most_all(value: Any, field: str) -> list[Violation]:
     """A percentage must not exceed 100%."""
-    if isinstance(value, str) and value[:-1].isdigit() and int(value[:-1]) > 100:
+    if isinstance(value, str) and amount(value) > 100:
         return [invalid(field, value, "must not be greater than 100%")]
     return []
 
 
 def amount(value: Any) -> int:
-    """Return the number in a count or percentage; 0 where there is none."""
+    """Return the number in a count or percentage; 0 where there is none, or one beyond 64 bits."""
     if isinstance(value, str):
-        return int(value[:-1]) if not names.percent(value) else 0
+        digits = value[:-1].lstrip("0")
+        return int(digits or "0") if not names.percent(value) and len(digits) < 19 else 0
     return int(value or 0)
 
 

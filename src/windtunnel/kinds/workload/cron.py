@@ -25,6 +25,8 @@ _DESCRIPTORS: Final = {
     "@midnight": "0 0 * * *",
     "@hourly": "0 * * * *",
 }
+_LONGEST: Final = 18
+"""Digits; more are no number that anybody parses."""
 _ZONE_PART: Final = re.compile(r"[A-Za-z0-9._\-+]{1,14}")
 
 
@@ -63,6 +65,11 @@ class _Field:
         if not (digits.isascii() and digits.isdigit()):
             raise MalformedSchedule(
                 f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": invalid syntax'
+            )
+        if len(digits.lstrip("0")) > _LONGEST:
+            raise MalformedSchedule(
+                f'failed to parse int from {text}: strconv.Atoi: parsing "{text}": '
+                "value out of range"
             )
         if text[0] == "-":
             raise MalformedSchedule(f"negative number ({text}) not allowed: {text}")

@@ -48,7 +48,7 @@ def _default(tree: Tree) -> None:
 
 def _generation(tree: Tree) -> int:
     text = str(dig(tree, "metadata", "annotations", _GENERATION) or "")
-    return int(text) if text.isdigit() else 0
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
 
 
 def _set_generation(tree: Tree, number: int) -> None:

@@ -6,7 +6,10 @@ Source: batch/v1 of v1.36.3.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+_LONGEST: Final = 18
+"""Digits; more are no number that anybody parses."""
 
 
 class Interval(NamedTuple):
@@ -22,7 +25,7 @@ class MalformedIndexes(ValueError):
 
 def _number(text: str, completions: int) -> int:
     digits = text[1:] if text[:1] in ("-", "+") else text
-    if not (digits.isascii() and digits.isdigit()):
+    if not (digits.isascii() and digits.isdigit()) or len(digits.lstrip("0")) > _LONGEST:
         raise MalformedIndexes(f'cannot convert string to integer for index: "{text}"')
     if int(text) >= completions:
         raise MalformedIndexes(f'too large index: "{text}"')
