@@ -73,9 +73,9 @@ def said(log_path: Path) -> str:
     return "\n".join(line.split(" ", 3)[3] for line in log_path.read_text().splitlines())
 
 
-def up(engine: ContainerEngine, log_path: Path) -> str:
+def up(engine: ContainerEngine, log_path: Path, **fields: object) -> str:
     """A container that runs until it is told to end, its trap set."""
-    container_id = engine.create(make_order(log_path, *LOOP, stdin=True))
+    container_id = engine.create(make_order(log_path, *LOOP, stdin=True, **fields))
     engine.start(container_id)
     attached = engine.attach(container_id)
     if "up" not in log_path.read_text():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
-from tests.nodes.kubelet.runtime.containers import make_order, said, up
+from tests.nodes.kubelet.runtime.containers import ended, make_order, said, up
 
 from windtunnel.nodes.kubelet.runtime.engine import ContainerEngine
 from windtunnel.nodes.kubelet.runtime.protocol import (
@@ -78,6 +79,55 @@ def test_an_interactive_shell_is_master_of_its_terminal(
     assert b"process group" not in seen
     run.close()
     private.remove(container_id)
+
+
+@pytest.mark.parametrize("user", [None, 1000])
+def test_a_terminal_has_a_name_in_the_container(
+    private: ContainerEngine, log_path: Path, user: int | None
+) -> None:
+    container_id = up(private, log_path, user=user)
+    run = private.exec(container_id, ["sh", "-c", "tty && echo there > $(tty)"], tty=True)
+    seen = b""
+    while piece := run.stdout.read(1000):
+        seen += piece
+
+    assert re.fullmatch(rb"/dev/pts/\d+\r\nthere\r\n", seen)
+    assert run.wait() == 0
+    run.close()
+    private.remove(container_id)
+
+
+@pytest.mark.parametrize("user", [None, 1000])
+def test_the_first_process_has_a_terminal_of_its_own(
+    private: ContainerEngine, log_path: Path, user: int | None
+) -> None:
+    script = "tty && echo there > $(tty); read x; stty size; echo $x"
+    container_id = private.create(
+        make_order(log_path, "sh", "-c", script, tty=True, stdin=True, user=user)
+    )
+    private.start(container_id)
+    attached = private.attach(container_id)
+    attached.resize(100, 40)
+    assert attached.stdin is not None
+    attached.stdin.write(b"go\n")
+
+    assert attached.wait() == 0
+    lines = [line.strip() for line in said(log_path).splitlines()]
+    assert [line for line in lines if not line.startswith("/dev/pts/")] in (
+        ["go", "there", "40 100", "go"],
+        ["there", "go", "40 100", "go"],
+    )
+    assert len(lines) == 5
+    attached.resize(1, 1)
+    attached.close()
+    private.remove(container_id)
+
+
+def test_what_is_said_at_once_on_a_terminal_is_in_the_log(
+    private: ContainerEngine, log_path: Path
+) -> None:
+    assert ended(private, log_path, "echo", "quick", tty=True).exit_code == 0
+    assert said(log_path).rstrip() == "quick"
 
 
 def test_a_killed_terminal_exec_ends(private: ContainerEngine, log_path: Path) -> None:

@@ -19,11 +19,11 @@ from urllib.parse import quote
 from windtunnel.nodes.kubelet.hosts_file import hosts_text
 from windtunnel.nodes.kubelet.runtime import programs
 from windtunnel.nodes.kubelet.runtime.images import Image
-from windtunnel.nodes.kubelet.runtime.isolation import Identity, Tools, write_plan
+from windtunnel.nodes.kubelet.runtime.isolation import EntryPlan, Identity, Tools, write_plan
 from windtunnel.nodes.kubelet.runtime.memory import ControlGroup
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerOrder, CreateFailed
 from windtunnel.nodes.kubelet.runtime.registries import Holding
-from windtunnel.nodes.kubelet.runtime.root import Bind, MachineFiles, RootPlan, Text, plan_root
+from windtunnel.nodes.kubelet.runtime.root import Bind, RootPlan, Text, plan_root
 
 _OPEN_TO_ALL: Final = frozenset({"/tmp", "/var/tmp"})
 
@@ -131,7 +131,6 @@ def make_bundle(
     group: ControlGroup | None,
     files: Mapping[str, Path],
     isolated: bool,
-    machine: MachineFiles | None = None,
 ) -> Bundle:
     """Write a container's folder.
 
@@ -143,7 +142,6 @@ def make_bundle(
         group: The control group it joins.
         files: Further files of our own images.
         isolated: Whether it gets namespaces.
-        machine: What can be bound.
     """
     environment = environment_of(order, image)
     argv = argv_of(order, image)
@@ -157,11 +155,9 @@ def make_bundle(
     root.mkdir(parents=True)
     working_dir = order.working_dir or "/"
     if isolated:
-        plan = plan_root(
-            machine or OwnFiles(), extras=found, mounts=order.mounts, devices=order.devices
-        )
-        lay_out(root, plan)
-        mounts = plan.mounts
+        layout = plan_root(OwnFiles(), extras=found, mounts=order.mounts, devices=order.devices)
+        lay_out(root, layout)
+        mounts = layout.mounts
     else:
         mounts = ()
         working_dir = _lay_out_plainly(root, order, found, working_dir)
@@ -172,17 +168,7 @@ def make_bundle(
         }
         argv = tuple(_plain_path(root, word) for word in argv)
     identity = identity_of(order)
-    bundle = Bundle(
-        folder,
-        identity,
-        environment,
-        working_dir,
-        asleep,
-        patient=asleep or image.holding is Holding.OURS,
-    )
-    write_plan(
-        folder,
-        tools=tools,
+    plan = EntryPlan(
         identity=identity,
         mounts=mounts,
         argv=argv,
@@ -195,7 +181,9 @@ def make_bundle(
         terminal=order.tty,
         private=isolated,
     )
-    return bundle
+    write_plan(folder, plan, tools)
+    patient = asleep or image.holding is Holding.OURS
+    return Bundle(folder, identity, environment, working_dir, asleep, patient)
 
 
 def lay_out(root: Path, plan: RootPlan) -> None:

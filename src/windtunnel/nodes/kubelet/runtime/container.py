@@ -10,6 +10,7 @@ import contextlib
 import os
 import pty
 import signal
+import socket
 import subprocess
 import threading
 from collections.abc import Callable, Sequence
@@ -97,6 +98,7 @@ class Container:
         self._outer = -1
         self._inner = -1
         self._status = -1
+        self._way: socket.socket | None = None
         self._told = b""
         self._outputs: dict[int, LogStream] = {}
         self._taps: list[Tap] = []
@@ -128,7 +130,7 @@ class Container:
         self._outer = os.pidfd_open(self._process.pid)
         self._keeper.watch(self._status, self._hear_status)
         for descriptor in self._outputs:
-            self._keeper.watch(descriptor, lambda fd=descriptor: self._read(fd))  # type: ignore[misc]
+            self._watch_output(descriptor)
         self._keeper.watch(self._outer, self._end)
 
     def signal(self, number: int) -> None:
@@ -155,6 +157,10 @@ class Container:
     def _open_ends(self) -> tuple[int, int, int]:
         """Open the process's ends and keep ours; returns the process's."""
         order = self.order
+        if order.tty and self._launch.isolated:  # it takes one of its own, and hands us the master
+            self._way, theirs = socket.socketpair()
+            null = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+            return theirs.detach(), null, null
         if order.tty:
             self.terminal, slave = pty.openpty()
             self._outputs = {self.terminal: "stdout"}
@@ -168,6 +174,20 @@ class Container:
             their_in = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         return their_in, their_out, their_err
 
+    def _receive_terminal(self) -> None:
+        """Take the master's end of the container's own terminal, once it has come."""
+        if self._way is None:
+            return
+        with self._way as way, contextlib.suppress(OSError):
+            flags = socket.MSG_DONTWAIT | socket.MSG_CMSG_CLOEXEC
+            for self.terminal in socket.recv_fds(way, 1, 1, flags)[1]:
+                self._outputs[self.terminal] = "stdout"
+                self._watch_output(self.terminal)
+        self._way = None
+
+    def _watch_output(self, descriptor: int) -> None:
+        self._keeper.watch(descriptor, lambda: self._read(descriptor))
+
     def _hear_status(self) -> None:
         try:
             piece = os.read(self._status, _PIECE)
@@ -178,6 +198,7 @@ class Container:
             return
         self._keeper.leave(self._status)
         self._status = -1
+        self._receive_terminal()
         told = Told.read(self._told)
         if not told.pid or told.failed:
             return  # it ends by itself, and is told then
@@ -285,6 +306,9 @@ class Container:
         if self._status >= 0:
             self._keeper.leave(self._status)
             self._status = -1
+        if self._way is not None:
+            self._way.close()
+            self._way = None
         for descriptor in list(self._outputs):
             self._close_output(descriptor)
         self.close_stdin()

@@ -19,7 +19,7 @@ from typing import Final
 from windtunnel.nodes.kubelet.durations import spoken
 from windtunnel.nodes.kubelet.runtime.bundle import Bundle, identity_of
 from windtunnel.nodes.kubelet.runtime.container import Container
-from windtunnel.nodes.kubelet.runtime.entry import Missing, find_program, inside
+from windtunnel.nodes.kubelet.runtime.entry import Missing, find_program, inside, open_terminal
 from windtunnel.nodes.kubelet.runtime.execution import (
     AttachedExec,
     ProcessExec,
@@ -160,12 +160,25 @@ class Doorway:
     def _exec_on_terminal(
         self, command: list[str], environment: dict[str, str], *, stdin: bool
     ) -> ProcessExec:
-        master, slave = pty.openpty()
+        master, slave = self._open_terminal()
         # Without namespaces ``setsid`` comes first, and would fork if there were a session already.
         process = self._spawn(command, environment, slave, slave, slave, session=self._isolated)
         os.close(slave)
         given = writing(os.dup(master)) if stdin else None
         return ProcessExec(process, given, reading(master, terminal=True), None, master)
+
+    def _open_terminal(self) -> tuple[int, int]:
+        """Open a terminal of the container's own, whose name programs in it can tell."""
+        if self._isolated:
+            identity = self._bundle.identity
+            # A folder of the order may lie where the container's terminals would.
+            with contextlib.suppress(OSError):
+                root = f"/proc/{self._container.record.pid}/root"
+                master, slave = open_terminal(f"{root}/dev/pts/ptmx")
+                if self._tools.root:
+                    os.fchown(slave, identity.user, identity.group)
+                return master, slave
+        return pty.openpty()
 
     def _spawn(
         self,

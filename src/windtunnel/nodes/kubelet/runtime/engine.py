@@ -144,28 +144,7 @@ class ContainerEngine:
             environment=_TOOL_PATH,
             isolated=isolated,
         )
-        record = ContainerRecord(
-            id=container_id,
-            pod_uid=order.pod_uid,
-            pod_namespace=order.pod_namespace,
-            pod_name=order.pod_name,
-            name=order.name,
-            attempt=order.attempt,
-            image=image.record.image,
-            image_id=image.record.id,
-            state=ContainerState.CREATED,
-            exit_code=0,
-            reason="",
-            message="",
-            created_at=self._clock.now(),
-            started_at=0.0,
-            finished_at=0.0,
-            pid=0,
-            log_path=order.log_path,
-            init=order.init,
-            stand_in=image.record.stand_in,
-            asleep=bundle.asleep,
-        )
+        record = _record(container_id, order, image.record, bundle, self._clock.now())
         container = Container(
             order, record, folder, launch, group, self._keeper, self._clock, self._tell
         )
@@ -333,6 +312,34 @@ class ContainerEngine:
                 container.too_big = True
                 container.signal(signal.SIGKILL)
         return bool(limited)
+
+
+def _record(
+    container_id: str, order: ContainerOrder, image: ImageRecord, bundle: Bundle, now: float
+) -> ContainerRecord:
+    """Return what is known of a container that has just been made."""
+    return ContainerRecord(
+        id=container_id,
+        pod_uid=order.pod_uid,
+        pod_namespace=order.pod_namespace,
+        pod_name=order.pod_name,
+        name=order.name,
+        attempt=order.attempt,
+        image=image.image,
+        image_id=image.id,
+        state=ContainerState.CREATED,
+        exit_code=0,
+        reason="",
+        message="",
+        created_at=now,
+        started_at=0.0,
+        finished_at=0.0,
+        pid=0,
+        log_path=order.log_path,
+        init=order.init,
+        stand_in=image.stand_in,
+        asleep=bundle.asleep,
+    )
 
 
 def clear_away(folder: Path) -> None:

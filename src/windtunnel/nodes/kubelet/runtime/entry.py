@@ -30,7 +30,8 @@ MS_REMOUNT, MS_BIND, MS_REC = 32, 4096, 16384
 LOCKED = MS_NOSUID | MS_NODEV | MS_NOEXEC
 PR_SET_PDEATHSIG, PR_CAPBSET_DROP = 1, 24
 PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL = 47, 4
-TIOCSCTTY = 0x540E
+TIOCSCTTY, TIOCGPTPEER, TIOCSPTLCK = 0x540E, 0x5441, 0x40045431
+SOL_SOCKET = SCM_RIGHTS = 1
 SIGINT, SIGQUIT, SIGKILL, SIGPIPE, SIGXFSZ = 2, 3, 9, 13, 25
 LINKS_AT_MOST = 40
 
@@ -93,6 +94,33 @@ def find_program(root: str, name: str, search: str, folder: str) -> str:
         if stat.S_ISREG(mode) and mode & 0o111:
             return path
     raise Missing(f'exec: "{name}": executable file not found in $PATH')
+
+
+def open_terminal(ptmx: str) -> tuple[int, int]:
+    """Open a new terminal of a devpts; return the master's end and the other."""
+    import fcntl
+
+    master = os.open(ptmx, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        fcntl.ioctl(master, TIOCSPTLCK, b"\0\0\0\0")
+        # By number, not by name: the one who opens may have another folder of terminals.
+        slave = fcntl.ioctl(master, TIOCGPTPEER, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
+    except OSError:
+        os.close(master)
+        raise
+    return master, slave
+
+
+def take_terminal(ptmx: str) -> None:
+    """Make a terminal this process's own, and hand its master's end to who holds our input."""
+    import _socket
+
+    master, slave = open_terminal(ptmx)
+    way = _socket.socket(fileno=0)
+    way.sendmsg([b"t"], [(SOL_SOCKET, SCM_RIGHTS, master.to_bytes(4, sys.byteorder))])
+    way.detach()
+    for descriptor in range(3):
+        os.dup2(slave, descriptor)
 
 
 class System:
@@ -182,6 +210,8 @@ def take_over(plan: dict[str, Any], system: System, tell: Callable[[str, str], o
     if plan["terminal"]:
         import fcntl
 
+        if plan["private"]:
+            take_terminal("/dev/pts/ptmx")
         fcntl.ioctl(0, TIOCSCTTY, 0)
     for capability in plan["dropped"]:
         system.prctl(PR_CAPBSET_DROP, capability)
@@ -190,8 +220,8 @@ def take_over(plan: dict[str, Any], system: System, tell: Callable[[str, str], o
         user, group, groups = plan["identity"]
         if user or group:
             for descriptor in range(3):
-                # A program under another user opens /dev/stdout again.
-                if not stat.S_ISCHR(os.fstat(descriptor).st_mode):
+                # A program under another user opens /dev/stdout again; /dev/null is everybody's.
+                if plan["terminal"] or not stat.S_ISCHR(os.fstat(descriptor).st_mode):
                     os.fchown(descriptor, user, group)
         os.setgroups(groups)
         os.setresgid(group, group, group)

@@ -44,7 +44,9 @@ def writing(descriptor: int) -> BinaryIO:
 
 
 def set_size(terminal: int, columns: int, rows: int) -> None:
-    """Tell a terminal its size."""
+    """Tell a terminal its size; -1 is none."""
+    if terminal < 0:
+        return
     with contextlib.suppress(OSError):
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 

@@ -9,19 +9,35 @@ from __future__ import annotations
 import marshal
 import os
 import shutil
+import struct
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import cache_from_source
+from importlib.util import MAGIC_NUMBER, cache_from_source
 from pathlib import Path
 from typing import Any, Final
 
 from windtunnel.nodes.kubelet.runtime import entry
 
-_COMPILED: Final = Path(cache_from_source(entry.__file__))
-_ENTRY: Final = str(_COMPILED) if _COMPILED.is_file() else entry.__file__
-"""As it was compiled when it was imported here: a script of its own would be compiled each time."""
+
+def compiled(source: Path) -> Path:
+    """Return a program as it was compiled when it was imported, where it is still the same.
+
+    A source would be compiled at each start; what is run directly nobody compares with its source.
+    """
+    made = Path(cache_from_source(source))
+    try:
+        head = made.read_bytes()[:16]
+    except OSError:
+        return source
+    known = source.stat()
+    of_source = (0, int(known.st_mtime) & _WORD, known.st_size & _WORD)
+    return made if head == MAGIC_NUMBER + struct.pack("<3I", *of_source) else source
+
+
+_WORD: Final = 0xFFFFFFFF
+_ENTRY: Final = str(compiled(Path(entry.__file__)))
 _TRIAL_SECONDS: Final = 10
 _KEPT_CAPABILITIES: Final = {
     "audit_write": 29,
@@ -184,57 +200,51 @@ def dropped_capabilities(identity: Identity) -> list[int]:
     return [number for number in range(_LAST_CAPABILITY + 1) if number not in kept]
 
 
-def write_plan(
-    folder: Path,
-    *,
-    tools: Tools,
-    identity: Identity,
-    mounts: Sequence[tuple[str, str, str]],
-    argv: Sequence[str],
-    environment: dict[str, str],
-    working_dir: str,
-    hostname: str,
-    stand_in: Sequence[str] = (),
-    group: str = "",
-    read_only: bool = False,
-    terminal: bool = False,
-    private: bool = True,
-) -> None:
-    """Write what ``entry`` is to do.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntryPlan:
+    """What ``entry`` is to do."""
 
-    Args:
-        folder: The container's.
-        tools: Tells whether users can be changed.
-        identity: As whom the program runs.
-        mounts: Kind, source and target each.
-        argv: The program and its arguments.
-        environment: Its environment.
-        working_dir: Where it starts.
-        hostname: The container's.
-        stand_in: What runs where there is no such program; nothing: the container fails.
-        group: The file of a control group to join; empty for none.
-        read_only: Whether the root is read-only.
-        terminal: Whether the standard input is a terminal to take.
-        private: False where there are no namespaces.
-    """
+    identity: Identity
+    """As whom the program runs."""
+    mounts: Sequence[tuple[str, str, str]]
+    """Kind, source and target each."""
+    argv: Sequence[str]
+    environment: dict[str, str]
+    working_dir: str
+    hostname: str
+    stand_in: Sequence[str] = ()
+    """What runs where there is no such program; nothing: the container fails."""
+    group: str = ""
+    """The file of a control group to join; empty for none."""
+    read_only: bool = False
+    """Whether the root is read-only."""
+    terminal: bool = False
+    """Whether the standard input is a terminal to take."""
+    private: bool = True
+    """False where there are no namespaces."""
+
+
+def write_plan(folder: Path, plan: EntryPlan, tools: Tools) -> None:
+    """Write a plan where ``entry`` reads it; ``tools`` tell whether users can be changed."""
+    identity, private = plan.identity, plan.private
     own = (identity.user, identity.group, list(identity.groups))
-    plan: dict[str, Any] = {
+    written: dict[str, Any] = {
         "root": str(folder / "root"),
-        "mounts": [*mounts],
-        "argv": list(argv),
-        "stand_in": list(stand_in),
-        "program": [argv[0], environment.get("PATH", ""), working_dir],
-        "environment": environment,
-        "folder": working_dir,
-        "hostname": hostname,
-        "cgroup": group,
-        "read_only": read_only,
-        "terminal": terminal,
+        "mounts": [*plan.mounts],
+        "argv": list(plan.argv),
+        "stand_in": list(plan.stand_in),
+        "program": [plan.argv[0], plan.environment.get("PATH", ""), plan.working_dir],
+        "environment": plan.environment,
+        "folder": plan.working_dir,
+        "hostname": plan.hostname,
+        "cgroup": plan.group,
+        "read_only": plan.read_only,
+        "terminal": plan.terminal,
         "private": private,
         "identity": own if private and tools.root else None,
         "dropped": dropped_capabilities(identity) if private else [],
     }
-    (folder / "plan").write_bytes(marshal.dumps(plan))
+    (folder / "plan").write_bytes(marshal.dumps(written))
 
 
 def trial(tools: Tools, folder: Path, mounts: Sequence[tuple[str, str, str]]) -> str:
@@ -251,9 +261,7 @@ def trial(tools: Tools, folder: Path, mounts: Sequence[tuple[str, str, str]]) ->
     if not hasattr(os, "pidfd_open"):
         return "this Python cannot hold on to processes"
     identity = Identity(0, 0, (), privileged=False)
-    write_plan(
-        folder,
-        tools=tools,
+    plan = EntryPlan(
         identity=identity,
         mounts=mounts,
         argv=("/bin/sh", "-c", ":"),
@@ -261,6 +269,7 @@ def trial(tools: Tools, folder: Path, mounts: Sequence[tuple[str, str, str]]) ->
         working_dir="/",
         hostname="trial",
     )
+    write_plan(folder, plan, tools)
     status = -1
     try:
         status = open_status(folder)
