@@ -9,21 +9,16 @@ import msgspec
 from windtunnel.client import Change
 from windtunnel.devices import (
     NODE_NAME_LABEL,
-    PLAYED,
     TOPOLOGY_KEY,
     NodeTopology,
     parse_node_topology,
 )
+from windtunnel.gpu.marks import Marks
 from windtunnel.machinery.tree import Key
 
 
-class _Metadata(msgspec.Struct):
-    labels: dict[str, str] | None = None
-    annotations: dict[str, str] | None = None
-
-
 class _View(msgspec.Struct):
-    metadata: _Metadata
+    metadata: Marks
     data: dict[str, str] | None = None
 
 
@@ -50,9 +45,8 @@ class PlayedDocuments:
     def take(self, change: Change) -> str:
         """Take in a change of a ConfigMap; return the node whose document it changed, or ""."""
         view = _decoder.decode(change.body)
-        node = (view.metadata.labels or {}).get(NODE_NAME_LABEL, "")
-        played = (view.metadata.annotations or {}).get(PLAYED) == "fake"
-        if change.type == "DELETED" or not node or not played:
+        node = view.metadata.labels.get(NODE_NAME_LABEL, "")
+        if change.type == "DELETED" or not node or not view.metadata.played:
             node = self._names.pop(change.key, "")
             self._found.pop(node, None)
             return node

@@ -21,7 +21,6 @@ from prometheus_client import CollectorRegistry, ProcessCollector, generate_late
 from windtunnel.client import Change, Client
 from windtunnel.devices import (
     NODE_NAME_LABEL,
-    PLAYED,
     TOPOLOGY_KEY,
     ClusterTopology,
     NodeTopology,
@@ -43,6 +42,7 @@ from windtunnel.gpu.exporter.page import Page, exporter_name, joined, page_of
 from windtunnel.gpu.exporter.settings import Settings
 from windtunnel.gpu.exporter.zones import RESOURCE, zones_of
 from windtunnel.gpu.http_server import HttpServer
+from windtunnel.gpu.marks import Marks
 from windtunnel.kernel import DONE, Line, Loop, Result, Settled, Ticket, Worker
 from windtunnel.machinery.errors import Invalid
 from windtunnel.machinery.tree import Key, Tree, dig
@@ -59,13 +59,8 @@ _LABELS_SECONDS: Final = 5.0
 _MANAGER: Final = "fake-gpu-operator"
 
 
-class _Metadata(msgspec.Struct):
-    labels: dict[str, str] = {}
-    annotations: dict[str, str] = {}
-
-
 class _ConfigMap(msgspec.Struct):
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+    metadata: Marks = msgspec.field(default_factory=Marks)
     data: dict[str, str] = {}
 
 
@@ -197,7 +192,7 @@ class Exporter:
         if self._settings.node:
             return True
         metadata = found.metadata
-        return NODE_NAME_LABEL in metadata.labels and metadata.annotations.get(PLAYED) == "fake"
+        return NODE_NAME_LABEL in metadata.labels and metadata.played
 
     def _tell(self, node: str, topology: NodeTopology) -> None:
         loads = [

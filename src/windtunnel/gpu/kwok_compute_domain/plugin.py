@@ -15,29 +15,24 @@ import msgspec
 
 from windtunnel.client import Client
 from windtunnel.client.cache import Cache
-from windtunnel.devices import CHANNEL_DRIVER, PLAYED
+from windtunnel.devices import CHANNEL_DRIVER
 from windtunnel.gpu.kept_slices import KeptSlices
+from windtunnel.gpu.marks import Marks
 from windtunnel.kernel import Loop
 from windtunnel.machinery.tree import Key, Tree
 
 COMPONENT: Final = "kwok-compute-domain-dra-plugin"
 
 
-class _Metadata(msgspec.Struct):
-    labels: dict[str, str] = {}
-    annotations: dict[str, str] = {}
-
-
 class PlayedMark(msgspec.Struct):
     """What says that a node is played."""
 
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+    metadata: Marks = msgspec.field(default_factory=Marks)
 
     @property
     def played(self) -> bool:
         """Whether the node is played."""
-        meta = self.metadata
-        return meta.labels.get("type") == "kwok" or meta.annotations.get(PLAYED) == "fake"
+        return self.metadata.labels.get("type") == "kwok" or self.metadata.played
 
 
 def channel_slice(node: str) -> Tree:

@@ -6,14 +6,8 @@ from dataclasses import dataclass
 
 import msgspec
 
+from windtunnel.gpu.marks import Marks
 from windtunnel.machinery.tree import Tree
-
-
-class _Metadata(msgspec.Struct, rename="camel"):
-    uid: str = ""
-    labels: dict[str, str] = {}
-    annotations: dict[str, str] = {}
-    deletion_timestamp: str | None = None
 
 
 class _Status(msgspec.Struct):
@@ -24,7 +18,7 @@ class _Status(msgspec.Struct):
 class EquippedNode(msgspec.Struct):
     """A node with what it says that it has."""
 
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+    metadata: Marks = msgspec.field(default_factory=Marks)
     status: _Status = msgspec.field(default_factory=_Status)
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from windtunnel.client import Change, Client
 from windtunnel.client.cache import Cache
-from windtunnel.devices import GPU, PLAYED, POOL_NAMESPACE, TOPOLOGY_NAME
+from windtunnel.devices import GPU, POOL_NAMESPACE, TOPOLOGY_NAME
 from windtunnel.gpu.kwok_device_plugin.amounts import EquippedNode, GpuAmounts, lacking
 from windtunnel.gpu.pools import Hardware, Pools
 from windtunnel.kernel import DONE, Loop, Result, Worker
@@ -31,11 +31,7 @@ class Plan:
 
 def decide(node: EquippedNode, pool: Hardware | None) -> Plan:
     """Compare a node with its pool. One that is not played, or of no known pool, lacks nothing."""
-    if (
-        pool is None
-        or node.metadata.annotations.get(PLAYED) != "fake"
-        or node.metadata.deletion_timestamp is not None
-    ):
+    if pool is None or not node.metadata.played or node.metadata.deletion_timestamp is not None:
         return Plan({}, {})
     capacity = pool.capacity()
     return Plan(

@@ -16,6 +16,7 @@ import msgspec
 from windtunnel.client import Change, Client
 from windtunnel.client.events import Recorder, Subject
 from windtunnel.devices import GPU, MIG_MAPPING, PRODUCT_LABEL
+from windtunnel.gpu.marks import Marks
 from windtunnel.gpu.mig_faker.mapping import encoded, mapping_of, parse_wishes
 from windtunnel.gpu.mig_faker.settings import Settings
 from windtunnel.kernel import DONE, Loop, Result, Worker
@@ -28,16 +29,10 @@ STATE: Final = "nvidia.com/mig.config.state"
 _COUNT: Final = f"{GPU}.count"
 
 
-class _Metadata(msgspec.Struct):
-    uid: str = ""
-    labels: dict[str, str] = {}
-    annotations: dict[str, str] = {}
-
-
 class CutNode(msgspec.Struct):
     """What the MIG faker looks at in its node."""
 
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+    metadata: Marks = msgspec.field(default_factory=Marks)
 
 
 _decoder = msgspec.json.Decoder(CutNode)

@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from windtunnel.devices import MIG_MAPPING, PLAYED
+from windtunnel.gpu.marks import Marks
 
 _EXPORTER_LABEL: Final = "nvidia.com/gpu.deploy.dcgm-exporter"
 DEPLOY_LABELS: Final = (
@@ -23,16 +24,10 @@ DEPLOY_LABELS: Final = (
 """What is to run on a node."""
 
 
-class _Metadata(msgspec.Struct, rename="camel"):
-    uid: str = ""
-    labels: dict[str, str] = {}
-    annotations: dict[str, str] = {}
-
-
 class MemberNode(msgspec.Struct):
     """What the status updater looks at in a node."""
 
-    metadata: _Metadata = msgspec.field(default_factory=_Metadata)
+    metadata: Marks = msgspec.field(default_factory=Marks)
 
     @property
     def uid(self) -> str:
@@ -56,7 +51,7 @@ class MemberNode(msgspec.Struct):
 
     def missing_labels(self) -> dict[str, str]:
         """Return what is still to be said of what is to run on it."""
-        due = (_EXPORTER_LABEL,) if self.played == "fake" else DEPLOY_LABELS
+        due = (_EXPORTER_LABEL,) if self.metadata.played else DEPLOY_LABELS
         return {name: "true" for name in due if self.labels.get(name) != "true"}
 
     def given_labels(self) -> list[str]:
