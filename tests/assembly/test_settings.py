@@ -70,13 +70,19 @@ def test_flags_of_a_part_are_read_by_their_real_names() -> None:
 
 
 WRONG_FLAGS = {
-    "an unknown flag": ("pace=8", "controllers knows no flag pace; it knows grace-period"),
-    "no duration": ("grace-period=soon", "grace-period of controllers is a duration of at least 0"),
+    "an unknown flag": ("pace=8", "--controller-arg knows no pace; it knows grace-period"),
+    "no duration": (
+        "grace-period=soon",
+        "--controller-arg grace-period is a duration of at least 0",
+    ),
     "a duration below 0": ("grace-period=-5s", "is a duration of at least 0, such as 40s, not"),
-    "a number in seconds": ("rate=10s", "rate of controllers is a number of at least 0, not '10s'"),
+    "a number in seconds": (
+        "rate=10s",
+        "--controller-arg rate is a number of at least 0, not '10s'",
+    ),
     "infinity": ("rate=inf", "is a number of at least 0, not 'inf'"),
     "a part of a whole": ("retries=1.5", "is a whole number of at least 0, not '1.5'"),
-    "what is no flag": ("name=x", "controllers knows no flag name"),
+    "what is no flag": ("name=x", "--controller-arg knows no name"),
     "no value": ("pace", "is not of the form name=value"),
 }
 

@@ -166,7 +166,9 @@ def read_flags(
     read: dict[str, Any] = {}
     for flag, value in given.items():
         if flag not in fields:
-            raise UsageError(f"{part} knows no flag {flag}; it knows {', '.join(sorted(fields))}")
+            raise UsageError(
+                f"{_option(part)} knows no {flag}; it knows {', '.join(sorted(fields))}"
+            )
         read[flag] = _amount(part, fields[flag], value)
     return msgspec.convert(read, kind)
 
@@ -189,4 +191,8 @@ def _amount(part: str, field: msgspec.structs.FieldInfo, text: str) -> str | int
         if re.fullmatch(_NUMBER, text):
             return float(text)
         what = "a number of at least 0"
-    raise UsageError(f"flag {field.encode_name} of {part} is {what}, not {text!r}")
+    raise UsageError(f"{_option(part)} {field.encode_name} is {what}, not {text!r}")
+
+
+def _option(part: str) -> str:
+    return f"--{part.removesuffix('s')}-arg"

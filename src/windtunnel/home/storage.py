@@ -92,7 +92,10 @@ def open_storage(path: Path) -> Storage:
         )
     lock = Lock(path / "lock")
     if not lock.take():
-        raise DataError(f"data folder {path} is in use by another cluster")
+        raise DataError(
+            f"data folder {path} is in use by another cluster; stop that one first, or choose "
+            "another --data-dir"
+        )
     storage = Storage(path, lock, begun=bool(found.get("begun")))
     try:
         storage.check()

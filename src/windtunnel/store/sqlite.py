@@ -214,12 +214,12 @@ class SqliteBackend:
         if not is_new and application != _APPLICATION_ID:
             raise DataError(
                 f"{self._path} is a database of another program;"
-                " choose another data folder or move the file away."
+                " choose another data folder or move the file away"
             )
         if not is_new and version != _FORMAT:
             raise DataError(
                 f"{self._path} is of format {version}, this version of windtunnel reads format"
-                f" {_FORMAT}; use the version that wrote it or move the file away."
+                f" {_FORMAT}; use the version that wrote it or move the file away"
             )
         self._writer.execute("PRAGMA journal_mode = WAL")
         self._writer.execute("PRAGMA wal_autocheckpoint = 4000")
@@ -240,7 +240,7 @@ class SqliteBackend:
             if isinstance(error, sqlite3.OperationalError) and "decode" not in str(error):
                 raise DataError(f"cannot use {self._path}: {error}") from error
             raise DataError(
-                f"{self._path} is damaged ({error}); restore it from a copy or move it away."
+                f"{self._path} is damaged ({error}); restore it from a copy or move it away"
             ) from error
 
 
@@ -256,7 +256,7 @@ def _lock(path: Path) -> int:
         owner = os.read(lock, 32).decode(errors="replace").strip() or "unknown"
         os.close(lock)
         raise ClusterError(
-            f"{path.parent} is in use by process {owner}; two servers cannot share a data folder."
+            f"{path.parent} is in use by process {owner}; two servers cannot share a data folder"
         ) from error
     os.ftruncate(lock, 0)
     os.write(lock, f"{os.getpid()}\n".encode())
@@ -271,7 +271,7 @@ def _refuse_foreign(path: Path) -> None:
         if file.read(len(_MAGIC)) != _MAGIC:
             raise DataError(
                 f"{path} is not a windtunnel database, or its beginning is damaged;"
-                " choose another data folder or move the file away."
+                " choose another data folder or move the file away"
             )
 
 
