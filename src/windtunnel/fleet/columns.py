@@ -69,14 +69,15 @@ class Columns:
             self.feature_set[row] = _interned(facts.features, self._feature_ids, self.feature_sets)
         for names, rows in alike.items():
             places = [PODS, *map(self.column, names)]
-            numbers = [(nodes[row].allowed_pods, *nodes[row].allocatable.values()) for row in rows]
-            self.capacity[rows] = 0
-            self.capacity[np.ix_(rows, places)] = numbers
-        written = self.capacity[list(nodes)].tobytes()
-        width = self.capacity.strides[0]
-        for place, row in enumerate(nodes):
-            state = written[place * width : (place + 1) * width]
-            self.kinds[row] = self._kind_ids.setdefault(state, len(self._kind_ids))
+            numbers = np.zeros((len(rows), len(self.index)), np.int64)
+            numbers[:, places] = [
+                (nodes[row].allowed_pods, *nodes[row].allocatable.values()) for row in rows
+            ]
+            self.capacity[rows] = numbers
+            written, width = numbers.tobytes(), numbers.strides[0]
+            for place, row in enumerate(rows):
+                state = written[place * width : (place + 1) * width]
+                self.kinds[row] = self._kind_ids.setdefault(state, len(self._kind_ids))
 
     def vector(self, shape: Shape) -> Ints:
         """Return what one pod of a shape adds to a row."""
