@@ -2,35 +2,26 @@
 
 Pods share the machine's network, where nobody has the address of a service. What the API shows as
 10.96.x.y answers at 127.96.x.y, on the same port where that may be bound, else on any; variables
-and hosts files of containers tell where. Bytes are moved on a thread of its own, the loop never
-waits. Only TCP is carried.
+and hosts files of containers tell where.
 """
 
 from __future__ import annotations
 
-import asyncio
-import itertools
 import json
-import socket
-import threading
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from windtunnel.client import Change, Client
 from windtunnel.kernel import Loop
 from windtunnel.machinery.tree import Key, Tree, dig
+from windtunnel.nodes.kubelet.carrying import CarriedPort, Carrier, bind
 from windtunnel.nodes.kubelet.network import served_at
 
 SERVICE_LABEL: Final = "kubernetes.io/service-name"
 _API: Final = Key("default", "kubernetes")
 _SHOWN: Final = "10.96."
 """What addresses of services begin with."""
-_PIECE: Final = 64 * 1024
-_CONNECT_SECONDS: Final = 10.0
-_STOP_SECONDS: Final = 5.0
 
 
 class Spot(NamedTuple):
@@ -38,19 +29,6 @@ class Spot(NamedTuple):
 
     key: Key
     port: int
-
-
-@dataclass(slots=True)
-class _Listener:
-    """Where a service's port answers, and who stands behind it."""
-
-    host: str
-    port: int
-    socket: socket.socket
-    name: str
-    backends: list[tuple[str, int]] = field(default_factory=list)
-    turn: Iterator[int] = field(default_factory=itertools.count)
-    server: asyncio.Server | None = None
 
 
 class ServiceProxy:
@@ -77,19 +55,14 @@ class ServiceProxy:
         self._client, self._loop, self._api = client, loop, api
         self._at, self._memory = at, memory
         self._ports = _recall(memory)
-        self._listeners: dict[Spot, _Listener] = {}
+        self._listeners: dict[Spot, CarriedPort] = {}
         self._slices: dict[Key, Tree] = {}
         self._stops: list[Callable[[], None]] = []
-        self._events: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self._carrier = Carrier()
 
     def start(self) -> None:
         """Follow services and their endpoints."""
-        self._events = asyncio.new_event_loop()
-        self._thread = threading.Thread(
-            target=self._events.run_forever, name="service-proxy", daemon=True
-        )
-        self._thread.start()
+        self._carrier.start()
         watch = self._client.watch
         self._stops.append(watch("endpointslices.discovery.k8s.io", self._slice_changed))
         self._stops.append(watch("services", self._service_changed))
@@ -99,17 +72,8 @@ class ServiceProxy:
         for stop in self._stops:
             stop()
         self._stops.clear()
-        events, thread = self._events, self._thread
-        self._events = self._thread = None
-        if events is None or thread is None:
-            return
-        for listener in self._listeners.values():
-            events.call_soon_threadsafe(_close, listener)
+        self._carrier.stop(self._listeners.values())
         self._listeners.clear()
-        events.call_soon_threadsafe(events.stop)
-        thread.join(_STOP_SECONDS)
-        if not thread.is_alive():
-            _finish(events)
 
     def reach(self, service: Tree, port: Tree) -> tuple[str, int]:
         """Return where a port of a service answers on this node."""
@@ -184,7 +148,7 @@ class ServiceProxy:
     def _listen(self, spot: Spot, host: str, name: str) -> None:
         place = f"{host}:{spot.port}"
         try:
-            bound = _bind(host, (self._ports.get(place, spot.port), spot.port, 0))
+            bound = bind(host, (self._ports.get(place, spot.port), spot.port, 0))
         except OSError as error:
             self._loop.report("service proxy", spot.key, error)
             return
@@ -192,10 +156,8 @@ class ServiceProxy:
         if self._ports.get(place) != port:
             self._ports[place] = port
             self._remember()
-        listener = self._listeners[spot] = _Listener(host, port, bound, name)
-        events = self._events
-        if events is not None:
-            asyncio.run_coroutine_threadsafe(_serve(listener), events)
+        listener = self._listeners[spot] = CarriedPort(host, port, bound, name)
+        self._carrier.open(listener)
 
     def _remember(self) -> None:
         if self._memory is not None:
@@ -205,9 +167,7 @@ class ServiceProxy:
                 self._loop.report("service proxy", str(self._memory), error)
 
     def _drop(self, spot: Spot) -> None:
-        listener = self._listeners.pop(spot)
-        if self._events is not None:
-            self._events.call_soon_threadsafe(_close, listener)
+        self._carrier.close(self._listeners.pop(spot))
 
 
 def backends(slices: list[Tree], name: str) -> list[tuple[str, int]]:
@@ -233,80 +193,3 @@ def _recall(memory: Path | None) -> dict[str, int]:
         return {str(place): int(port) for place, port in json.loads(memory.read_text()).items()}
     except (OSError, ValueError, AttributeError, TypeError):
         return {}
-
-
-def _bind(host: str, ports: Iterable[int]) -> socket.socket:
-    """Bind the first of the ports that can be had; 0 is any."""
-    for number in ports:
-        made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            made.bind((host, number))
-            made.listen(128)
-        except OSError:
-            made.close()
-            if not number:
-                raise
-        else:
-            made.setblocking(False)
-            return made
-    raise AssertionError("either bound or raised")
-
-
-async def _serve(listener: _Listener) -> None:
-    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            await _carry(listener, reader, writer)
-        finally:
-            writer.close()
-
-    with suppress(OSError):
-        listener.server = await asyncio.start_server(accept, sock=listener.socket, limit=_PIECE)
-
-
-async def _carry(
-    listener: _Listener, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-) -> None:
-    """Carry one connection to a backend, to the next where one does not answer."""
-    candidates = list(listener.backends)
-    first = next(listener.turn)
-    for number in range(len(candidates)):
-        host, port = candidates[(first + number) % len(candidates)]
-        try:
-            there, back = await asyncio.wait_for(
-                asyncio.open_connection(host, port, limit=_PIECE), _CONNECT_SECONDS
-            )
-        except OSError:
-            continue
-        try:
-            await asyncio.gather(_copy(reader, back), _copy(there, writer))
-        finally:
-            back.close()
-        return
-
-
-async def _copy(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
-    with suppress(OSError):
-        while piece := await source.read(_PIECE):
-            sink.write(piece)
-            await sink.drain()
-        if sink.can_write_eof():
-            sink.write_eof()
-
-
-def _close(listener: _Listener) -> None:
-    if listener.server is not None:
-        listener.server.close()
-    else:
-        listener.socket.close()
-
-
-def _finish(events: asyncio.AbstractEventLoop) -> None:
-    """End what is still carried, then the event loop."""
-    tasks = asyncio.all_tasks(events)
-    for task in tasks:
-        task.cancel()
-    if tasks:
-        events.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
-    events.run_until_complete(events.shutdown_asyncgens())
-    events.close()
