@@ -36,6 +36,7 @@ def relayed(api: Api, path: str, method: str = "GET", **headers: str) -> Relay:
 
 REFUSED = {
     "an unknown container": ("log?container=zz", 400, "container zz is not valid for pod p"),
+    "one of the two streams": ("log?stream=Stderr", 422, "stream: Forbidden: may not be specified"),
     "a negative count": ("log?tailLines=-1", 422, "must be greater than or equal to 0"),
     "two times": (
         "log?sinceSeconds=5&sinceTime=2026-01-01T00:00:00Z", 422,

@@ -43,7 +43,7 @@ _STREAMS: Final = (
     ("tty", "tty", False),
 )
 """(name for clients, name for kubelets, what holds where it is not said)."""
-_LOG_OPTIONS: Final = ("tailLines", "sinceSeconds", "sinceTime", "limitBytes", "stream")
+_LOG_OPTIONS: Final = ("tailLines", "sinceSeconds", "sinceTime", "limitBytes")
 _LOG_SWITCHES: Final = ("follow", "previous", "timestamps")
 
 
@@ -111,15 +111,18 @@ class NodeCalls:
 def _check_log(call: Call) -> None:
     request = call.request
     violations: list[Violation] = []
-    for field, least in (("tailLines", 0), ("sinceSeconds", 1), ("limitBytes", 1)):
+    both = request.parameter("sinceTime") and request.parameter("sinceSeconds")
+    for field, least in (("tailLines", 0), ("limitBytes", 1), ("sinceSeconds", 1)):
         text = request.parameter(field)
-        if text and whole(text) < least:
+        if text and whole(text) < least and not (both and field == "sinceSeconds"):
             words = "greater than or equal to 0" if least == 0 else "greater than 0"
             violations.append(invalid(field, whole(text), f"must be {words}"))
-    if request.parameter("sinceTime") and request.parameter("sinceSeconds"):
+    if both:
         violations.append(
             forbidden("[]", "at most one of `sinceTime` or `sinceSeconds` may be specified")
         )
+    if request.parameter("stream"):
+        violations.append(forbidden("stream", "may not be specified"))
     if violations:
         raise Invalid("PodLogOptions", "", call.route.name, violations)
 
