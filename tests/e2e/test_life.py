@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import signal
 import socket
 import sqlite3
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -45,6 +47,56 @@ def test_when_up_returns_a_pod_can_be_created(up: Up) -> None:
     created = home.client().create("pods", POD)
 
     assert created["metadata"]["uid"]
+
+
+BROKEN = """
+import sys
+from windtunnel.cli.root import run
+from windtunnel.fleet.columns import Columns
+
+def vector(self, shape):
+    raise OverflowError("too large")
+
+Columns.vector = vector
+sys.exit(run(sys.argv[1:]))
+"""
+"""Windtunnel whose scheduler meets a bug over any pod."""
+
+
+def broken(home: Home, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", BROKEN, "up", "--detach", *arguments],
+        env=home.environment, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+
+def test_a_bug_over_one_pod_locks_nobody_out_of_the_data(home: Home, up: Up) -> None:
+    up("--nodes", "h100:1x8")
+    home.client().create("pods", POD)
+    home.run("down")
+
+    one_sentence(
+        broken(home, *BARE), 3,
+        "its scheduler met a bug at pods default/p (OverflowError: too large); "
+        "windtunnel up --without scheduler starts it without",
+    )  # fmt: skip
+    assert broken(home, "--without", "kubelet,scheduler").returncode == 0
+    home.client().delete("pods", Key("default", "p"), grace_seconds=0)
+    home.run("down")
+    assert broken(home, *BARE).returncode == 0
+
+
+def test_a_write_that_a_part_cannot_follow_is_answered_as_what_it_is(home: Home) -> None:
+    assert broken(home, *BARE, "--nodes", "h100:1x8").returncode == 0
+    process = home.process()
+    pinned: Tree = {**POD, "spec": {**POD["spec"], "nodeName": "h100-0"}}
+
+    assert home.client().create("pods", pinned)["metadata"]["uid"]
+    with os.fdopen(os.pidfd_open(process.pid)) as gone:  # readable once it has ended
+        assert select.select([gone], [], [], 30)[0]
+    told = json.loads(home.run("status", "-o", "json").stdout)
+    assert told["state"] == "failed"
+    assert "its scheduler met a bug at pods default/p" in told["why"]
 
 
 def test_status_list_and_down_tell_what_is(up: Up) -> None:

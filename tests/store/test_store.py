@@ -220,6 +220,29 @@ def test_subscribers_are_told_inside_the_write(make: Make) -> None:
     assert everything == [first, node, second]
 
 
+def test_a_bug_of_one_subscriber_hides_the_change_from_nobody(make: Make) -> None:
+    store = make()
+    bug = OverflowError("too large")
+    others: list[Version] = []
+    failures: list[Exception] = []
+
+    def broken(version: Version) -> None:
+        raise bug
+
+    store.subscribe("pods", broken)
+    store.subscribe("pods", others.append)
+    store.subscribe("", others.append)
+    with pytest.raises(OverflowError):
+        put(store, "a")
+    store.failed = failures.append
+    second = put(store, "b")
+
+    assert store.get("pods", second.key) is second
+    assert others[2:] == [second, second]
+    assert failures == [bug]
+    store.check()
+
+
 def test_a_subscriber_may_not_write(make: Make) -> None:
     store = make()
     store.subscribe("pods", lambda _: put(store, "b") and None)

@@ -99,15 +99,24 @@ class LocalClient:
         kind, objects = self._kind(resource), self._core.objects
         store = self._core.store
         selection = select(objects, kind, "", field_selector)
+
+        def tell(change: Change) -> None:
+            try:
+                deliver(change)
+            except Exception as bug:
+                # Whoever ends because of it can name what could not be followed.
+                bug.add_note(f"{resource} {change.key}".rstrip())
+                raise
+
         for version in store.list(kind.store, namespace):
             if selection.matches(version):
                 body = objects.json(kind, version)
-                deliver(Change("ADDED", version.key, version.revision, body))
-        deliver(Change("SYNCED", Key("", ""), store.revision, b""))
+                tell(Change("ADDED", version.key, version.revision, body))
+        tell(Change("SYNCED", Key("", ""), store.revision, b""))
         shared = self._core.changes
 
         def changed(version: Version) -> None:
-            deliver(shared.of(kind, version))
+            tell(shared.of(kind, version))
 
         def changed_here(version: Version) -> None:
             if namespace and version.key.namespace != namespace:
@@ -115,7 +124,7 @@ class LocalClient:
             found = _seen(selection, version)
             if found is not None:
                 body = objects.json(kind, found[1])
-                deliver(Change(found[0], version.key, version.revision, body))
+                tell(Change(found[0], version.key, version.revision, body))
 
         narrow = namespace or not selection.empty
         return store.subscribe(kind.store, changed_here if narrow else changed)

@@ -47,6 +47,10 @@ _GARBAGE_THRESHOLDS: Final = (10_000, 1_000, 100)
 """Hardly anything here has cycles. A look at the youngest objects takes 5 ms; a look at those that
 survived it took 200 ms with 5,000 pods, and comes a thousand times less often."""
 
+_FIRST_STEPS_SECONDS: Final = 2.0
+"""How long a cluster that goes on with its data may catch up before it says that it is up."""
+_LOOK_SECONDS: Final = 0.005
+
 
 class Cluster:
     """The wired parts of one cluster, and how they begin and end."""
@@ -84,6 +88,8 @@ class Cluster:
         """Serve until a signal comes or something breaks."""
         ended: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
         self._ended = ended
+        self._store.failed = self._stop_with
+        resumes = not self._store.empty
         self._heed_signals(ended)
         server = Server(self.core.handle, self._store, self._clock, crashed=self._crashed)
         self._store.on_durable(self._check_disk, asyncio.get_running_loop().call_soon_threadsafe)
@@ -104,8 +110,12 @@ class Cluster:
                 self._storage.begin()
             if not ended.done():
                 url = f"https://{address}:{port}"
-                self._introduce(folder, url, ready, held)
+                process = self._introduce(folder, url, held)
                 starting = asyncio.create_task(self._start_parts(server, folder, url))
+                if resumes:
+                    await self._first_steps(starting, ended)
+                if not ended.done():
+                    ready(process)
             return await ended
         finally:
             # From here on nothing may cut the farewell short; all of it is bounded.
@@ -122,6 +132,18 @@ class Cluster:
             drive.stop()
             await server.stop()
             self._log.info("cluster", "stopped", revision=self._store.revision)
+
+    async def _first_steps(
+        self, starting: asyncio.Task[None], ended: asyncio.Future[signal.Signals]
+    ) -> None:
+        """Wait until the parts have seen what there is and done what is due: it may end them."""
+        await asyncio.wait((starting, ended), return_when=asyncio.FIRST_COMPLETED)
+        patience = self._clock.now() + _FIRST_STEPS_SECONDS
+        while not ended.done() and (due := self.loop.next_due()) is not None:
+            now = self._clock.now()
+            if due > now or now > patience:
+                return
+            await asyncio.sleep(_LOOK_SECONDS)
 
     async def _start_parts(self, server: Server, folder: Folder, url: str) -> None:
         """Start our own parts, but for those whose place the real ones are to take."""
@@ -168,7 +190,7 @@ class Cluster:
         if self._settings.has_kubelet:
             provide_runtime_classes(client)
 
-    def _introduce(self, folder: Folder, url: str, ready: Ready, held: ExitStack) -> None:
+    def _introduce(self, folder: Folder, url: str, held: ExitStack) -> Process:
         """Tell everyone where the cluster is: its folder, the user's kubeconfig, the log."""
         settings, keyring = self._settings, self._keyring
         connection = Connection(
@@ -194,7 +216,7 @@ class Cluster:
         held.callback(folder.forget_process)
         folder.write_process(process)
         self._log.info("cluster", "serving", url=url, pid=pid, data=data or "ephemeral")
-        ready(process)
+        return process
 
     def _heed_signals(self, ended: asyncio.Future[signal.Signals]) -> None:
         def stop(number: signal.Signals) -> None:

@@ -14,11 +14,11 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
 
-import msgspec
 import uvloop
 
 from windtunnel.apiserver import read_tokens
 from windtunnel.assembly.cluster import ENDING, Cluster
+from windtunnel.assembly.ending import explained
 from windtunnel.assembly.settings import PREFERRED_PORT, SERVICE_ADDRESS, Settings
 from windtunnel.client import kubeconfig
 from windtunnel.errors import ClusterError, DataError, UsageError
@@ -95,29 +95,11 @@ def serve(
             cluster = Cluster(settings, storage, store, clock, keyring, tokens, log)
             return events.run_until_complete(cluster.run(folder, listener, ready, held))
         except Exception as error:
-            why = _explained(error, store)
+            why = explained(error, store)
             # A disk that is full must not hide why it ended.
             with suppress(DataError):
                 folder.remember_end(str(why) or type(why).__name__)
             raise why from error
-
-
-def _explained(error: Exception, store: Store) -> Exception:
-    if isinstance(error, msgspec.DecodeError):
-        # Only what the store holds is read without a refusal for what cannot be read.
-        return DataError(f"the cluster stops: {_damaged_object(store)} is damaged ({error})")
-    return error
-
-
-def _damaged_object(store: Store) -> str:
-    """Name the first stored object that is no JSON; it may be gone meanwhile."""
-    for resource in store.resources():
-        for version in store.list(resource):
-            try:
-                version.tree()
-            except msgspec.DecodeError:
-                return f"the stored object {version.key} of {resource}"
-    return "a stored object"
 
 
 def _judge_parts(settings: Settings) -> None:

@@ -115,6 +115,14 @@ class Engine:
         waiting = self.queue.pop()
         if waiting is None:
             return None
+        try:
+            return (yield from self._attempt(waiting, details))
+        except Exception as bug:
+            # Whoever ends because of it can name the pod.
+            bug.add_note(f"pods {waiting.pod.key}")
+            raise
+
+    def _attempt(self, waiting: Waiting, details: bool) -> Generator[None, None, Attempt]:
         pod = waiting.pod
         if pod.terminating:
             self.queue.done(waiting)

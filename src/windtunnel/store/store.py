@@ -8,7 +8,7 @@ committer's thread, which never touches the objects, runs beside it.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from windtunnel.errors import BrokenInvariant
@@ -59,6 +59,9 @@ class Store:
         self._labels: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}
         self._subscribers: dict[str, tuple[DeliverVersion, ...]] = {}
         self._delivering = False
+        self.failed: Callable[[Exception], None] = _raise
+        """Told of what a subscriber raised: a bug of his. The write stands, and all others hear of
+        it, before this is called; by default it is raised then."""
         self._retention = Retention(clock, keep_seconds) if backend.keeps_history else None
         for version in loaded.live:
             self._shelf(version.resource).place(version)
@@ -313,23 +316,28 @@ class Store:
         self._window_bytes += _weight(version)
         if self._committer is not None:
             self._committer.add(version)
-        self._deliver(version)
+        failures = self._deliver(version)
         while self._window_bytes > self._window_limit and self._may_drop():
             self._drop_oldest()
         if self._retention is not None:
             cutoff = self._retention.after(version.revision)
             if cutoff:
                 self.compact(cutoff)
+        for failure in failures:
+            self.failed(failure)
 
-    def _deliver(self, version: Version) -> None:
+    def _deliver(self, version: Version) -> Sequence[Exception]:
+        """Tell all subscribers; returns what some of them raised."""
+        failures: deque[Exception] = deque()
         self._delivering = True
-        try:
-            for deliver in self._subscribers.get(version.resource, ()):
-                deliver(version)
-            for deliver in self._subscribers.get("", ()):
-                deliver(version)
-        finally:
-            self._delivering = False
+        for resource in (version.resource, ""):
+            for deliver in self._subscribers.get(resource, ()):
+                try:
+                    deliver(version)
+                except Exception as failure:
+                    failures.append(failure)
+        self._delivering = False
+        return failures
 
     def _may_drop(self) -> bool:
         # The last version stays: the window always ends with the last write.
@@ -350,6 +358,10 @@ class Store:
         if len(self._labels) > _SHARED_LABELS:
             self._labels.clear()
         return self._labels.setdefault(tuple(labels.items()), labels)
+
+
+def _raise(failure: Exception) -> None:
+    raise failure
 
 
 def _weight(version: Version) -> int:
