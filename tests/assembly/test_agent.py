@@ -74,7 +74,7 @@ class Part:
     def start(self): self.berth.loop.call_soon({step})
     def stop(self): print("stopped", flush=True)
 
-components.PARTS["it"] = Part
+components.AGENTS["it"] = Part
 sys.exit(agent.run("it", []))
 """
 
@@ -115,7 +115,7 @@ def test_a_part_that_cannot_begin_says_why(
         raise FileNotFoundError(2, "No such file or directory", "/x/key")
 
     part = Part(begin)
-    monkeypatch.setitem(components.PARTS, "it", lambda _: part)
+    monkeypatch.setitem(components.AGENTS, "it", lambda _: part)
 
     assert agent.run("it", [], {}) == agent.FAILED
     assert part.stopped == 1

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from windtunnel.assembly.components import PARTS, PROGRAMS
+from windtunnel.assembly.components import AGENTS, PROGRAMS
 from windtunnel.nodes.kubelet.runtime.images import COMPONENTS
 
 ROOT = Path(__file__).resolve().parents[2]
-IMAGES = PARTS.keys() - {"kubelet"}
+IMAGES = AGENTS.keys() - {"kubelet"}
 """The kubelet is a machine of the cluster, which no image starts."""
 
 
@@ -31,4 +31,4 @@ def test_the_page_of_agents_has_every_one() -> None:
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
 
     named = {name for row in rows for name in re.findall(r"`([^`]+)`", row)}
-    assert named == PARTS.keys() | PROGRAMS.keys()
+    assert named == AGENTS.keys() | PROGRAMS.keys()

@@ -14,7 +14,6 @@ TESTED_ELSEWHERE = {
     "__main__.py": "every end-to-end test starts it",
     "errors.py": "a tree of exceptions without behaviour",
     "assembly/node.py": "the end-to-end tests of nodes start it, a replay makes many of it",
-    "client/connection.py": "a value without behaviour",
     "kinds/served/declared.py": "a declaration without behaviour",
     "fleet/pod_wire.py": "values; tests/fleet/test_pod.py decodes them",
     "store/backend.py": "a protocol without behaviour",

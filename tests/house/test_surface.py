@@ -21,6 +21,7 @@ LIBRARIES = {
 BY_NAME = {
     "apiserver.edge": "asynchronous; a cluster in virtual time must not pay for it",
     "assembly.agent": "must not pay for what a cluster needs",
+    "assembly.components": "must not pay for what a cluster needs",
     "assembly.leavings": "must not pay for what a cluster needs",
     "assembly.node": "a node that runs containers; imports gRPC",
     "assembly.serve": "imports the whole house",

@@ -125,15 +125,15 @@ def run(name: str, arguments: Sequence[str], environment: Mapping[str, str] | No
         arguments: What follows its name on the command line.
         environment: Its settings; this process's own where none are given.
     """
-    from windtunnel.assembly.components import PARTS, PROGRAMS, WITH_ARGUMENTS
+    from windtunnel.assembly.components import AGENTS, PROGRAMS, WITH_ARGUMENTS
 
     settings = os.environ if environment is None else environment
     try:
         if name in PROGRAMS:
             return PROGRAMS[name](arguments, settings)
-        make = PARTS.get(name)
+        make = AGENTS.get(name)
         if make is None:
-            known = ", ".join((*PARTS, *PROGRAMS))
+            known = ", ".join((*AGENTS, *PROGRAMS))
             raise UsageError(f"there is no agent {name or repr(name)}; there are {known}")
         if arguments and name not in WITH_ARGUMENTS:
             return _refuse(name, arguments[0])

@@ -105,7 +105,7 @@ def _kubelet(berth: Berth) -> Actor:
     return WholeNode(incluster.connect(berth.environment), berth.loop, order)
 
 
-PARTS: Final[dict[str, Callable[[Berth], Actor]]] = {
+AGENTS: Final[dict[str, Callable[[Berth], Actor]]] = {
     "kubelet": _kubelet,
     "status-updater": _status_updater,
     "kwok-gpu-device-plugin": _kwok_device_plugin,

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import click
 
-from windtunnel.assembly.components import PARTS, PROGRAMS
+from windtunnel.assembly.components import AGENTS, PROGRAMS
 
 
 @click.command(
     context_settings={"ignore_unknown_options": True},
-    epilog=f"Components: {', '.join((*PARTS, *PROGRAMS))}.",
+    epilog=f"Components: {', '.join((*AGENTS, *PROGRAMS))}.",
 )
 @click.argument("component")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
