@@ -130,7 +130,7 @@ class KubeletNode:
             machine=look(settings.root),
             outside=self._outside,
             reach=self._proxy.reach if self._proxy is not None else None,
-            host_lines=self._proxy.host_lines if self._proxy is not None else list,
+            host_lines=self._proxy.host_lines if self._proxy is not None else None,
         )
         self._devices.start()
         if self._proxy is not None:
@@ -158,8 +158,13 @@ class KubeletNode:
             self._loop,
             api,
             at=settings.services_at,
+            changed=self._services_changed,
             memory=settings.root.parent / "ports",
         )
+
+    def _services_changed(self) -> None:
+        if self._kubelet is not None:
+            self._kubelet.services_changed()
 
     def _client(self, manager: str, loop: Loop | None = None) -> HttpClient:
         client = HttpClient(self._connection, manager, loop)

@@ -277,6 +277,7 @@ class Bench:
         self.volumes = Places(world.loop, root)
         self.sandboxes = Sandboxes(self.settings.pod_cidr)
         self.drawn = 0.0
+        self.names: list[str] = []
         self.kubelet = self.make()
         self.statuses: dict[str, list[Tree]] = {}
         world.client.watch("pods", self._seen)
@@ -294,6 +295,7 @@ class Bench:
             sandboxes=self.sandboxes,
             machine=MACHINE,
             outside=Outside(self.loop, threads=0),
+            host_lines=lambda _: self.names,
             draw=lambda: self.drawn,
         )
 

@@ -20,3 +20,17 @@ def test_the_newest_container_of_a_name_is_found(bench: Bench) -> None:
     assert found is not None
     assert found.attempt == 1
     assert bench.kubelet.find("default", "p", "nope") is None
+
+
+def test_hosts_files_of_running_containers_follow_the_services(bench: Bench) -> None:
+    bench.pod("p", {"command": ["sleep", "60"]})
+    bench.run(1)
+    hosts = bench.settings.kubelet_root / "pods" / bench.get("p")["metadata"]["uid"] / "etc-hosts"
+    assert "web" not in hosts.read_text()
+
+    bench.names[:] = ["127.96.0.9\tweb.default web"]
+    bench.kubelet.services_changed()
+    bench.kubelet.services_changed()
+    bench.run(0.5)
+
+    assert bench.names[0] in hosts.read_text()

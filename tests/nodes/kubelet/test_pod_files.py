@@ -17,11 +17,31 @@ POD: Tree = {
 
 
 def test_a_hosts_file_names_the_pod_and_its_aliases() -> None:
-    lines = pod_hosts(POD, "10.42.0.5", ["127.96.0.1\tweb.d"]).splitlines()
+    lines = pod_hosts(POD, "10.42.0.5").splitlines()
 
     assert lines[0] == "# Kubernetes-managed hosts file."
     assert "10.42.0.5\ta" in lines
-    assert lines[-3:] == ["# Entries added by HostAliases.", "1.2.3.4\tx\ty", "127.96.0.1\tweb.d"]
+    assert lines[-2:] == ["# Entries added by HostAliases.", "1.2.3.4\tx\ty"]
+
+
+def test_a_hosts_file_that_is_seen_follows_the_services(tmp_path: Path) -> None:
+    told = ["127.96.0.1\tweb.d web"]
+    files = PodFiles(tmp_path, lambda namespace: told if namespace == "d" else [])
+    hosts = Path(files.provide(POD, {"name": "c"}, 0, "10.42.0.5")[0].host_path)
+    seen = hosts.open()
+    assert told[0] in seen.read()
+
+    hosts.write_text(hosts.read_text() + "6.6.6.6\tadded\n")
+    told[:] = ["127.96.0.22\tother.d other"]
+    files.renew([POD, {**POD, "metadata": {**POD["metadata"], "uid": "has none"}}])
+    seen.seek(0)
+    assert told[0] in seen.read()
+
+    told.clear()
+    files.renew([POD])
+    seen.seek(0)
+    assert seen.read() == pod_hosts(POD, "10.42.0.5") + "6.6.6.6\tadded\n"
+    seen.close()
 
 
 def test_a_subdomain_makes_a_full_name() -> None:

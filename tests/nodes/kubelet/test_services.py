@@ -67,7 +67,9 @@ def test_a_connection_reaches_a_pod_behind_the_service(proxy: tuple[World, Servi
             assert asked.recv(2) == b"me"
 
     assert host == service["spec"]["clusterIP"].replace("10.", "127.", 1)
-    assert f"{host}\tweb.default" in made.host_lines()[0]
+    assert made.host_lines("default") == [
+        f"{host}\tweb.default web.default.svc web.default.svc.cluster.local web"
+    ]
 
 
 def test_a_service_that_is_gone_is_not_listened_for(proxy: tuple[World, ServiceProxy]) -> None:
@@ -76,7 +78,44 @@ def test_a_service_that_is_gone_is_not_listened_for(proxy: tuple[World, ServiceP
     world.client.delete("services", Key("default", "web"))
 
     assert made.reach(service, service["spec"]["ports"][0])[0] == service["spec"]["clusterIP"]
-    assert made.host_lines() == []
+    assert made.host_lines("default") == []
+
+
+def test_pods_behind_a_service_without_an_address_have_names(
+    proxy: tuple[World, ServiceProxy],
+) -> None:
+    world, made = proxy
+    world.create("services", "db", spec={"clusterIP": "None", "ports": [{"port": 5432}]})
+    world.create(
+        "endpointslices.discovery.k8s.io",
+        "db-1",
+        metadata={"labels": {"kubernetes.io/service-name": "db"}},
+        addressType="IPv4",
+        endpoints=[
+            {"addresses": ["10.42.0.5"], "hostname": "db-0", "conditions": {"ready": True}},
+            {"addresses": ["10.42.0.6"], "hostname": "db-1", "conditions": {"ready": False}},
+        ],
+    )
+
+    names = [line.split()[1] for line in made.host_lines("other")]
+    assert names == ["db.default", "db-0.db.default"]
+
+
+def test_whoever_writes_names_down_hears_of_each_change() -> None:
+    world, heard = World(), list[list[str]]()
+    made = ServiceProxy(
+        world.client,
+        world.loop,
+        ("127.0.0.1", 6443),
+        changed=lambda: heard.append(made.host_lines("default")),
+    )
+    made.start()
+    world.create("services", "web", spec={"ports": [{"port": 8096}]})
+    world.create("services", "far", spec={"type": "ExternalName", "externalName": "example.com"})
+    world.client.delete("services", Key("default", "web"))
+    made.stop()
+
+    assert [len(lines) for lines in heard] == [1, 0]
 
 
 def test_the_api_server_is_where_it_listens(proxy: tuple[World, ServiceProxy]) -> None:

@@ -43,8 +43,6 @@ class Ground:
     """A number from 0 to 1: the jitter of delays."""
     lookup: Callable[[Tree, str], Lookup]
     """From a pod and its address to where its variables come from."""
-    host_lines: Callable[[], list[str]]
-    """What hosts files say on top, of services."""
     files: PodFiles
     stopped: set[str] = field(default_factory=set)
     """Containers that were asked to end and have: whoever asked knows it at once."""

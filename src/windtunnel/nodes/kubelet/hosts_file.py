@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 _HEAD: Final = (
@@ -16,6 +16,10 @@ _HEAD: Final = (
 )
 
 
+_BEGIN: Final = "# Services, kept up to date by windtunnel."
+_END: Final = "# End of services."
+
+
 def hosts_text(address: str, names: Iterable[str], more: Iterable[str] = ()) -> str:
     """Return the file.
 
@@ -26,3 +30,18 @@ def hosts_text(address: str, names: Iterable[str], more: Iterable[str] = ()) -> 
     """
     own = ["\t".join([address, *names])] if address else []
     return "\n".join([*_HEAD, *own, *more]) + "\n"
+
+
+def with_services(text: str, lines: Sequence[str]) -> str:
+    """Return a hosts file with a block of ``lines``, or without one where there are none.
+
+    The block takes the place of an older one, else it comes behind what every file begins with:
+    before the address of the pod as the API shows it, at which nothing answers on this machine.
+    """
+    before, begin, rest = text.partition(f"{_BEGIN}\n")
+    _, end, after = rest.partition(f"{_END}\n")
+    if not begin or not end:
+        head = "\n".join(_HEAD) + "\n"
+        before, after = (head, text.removeprefix(head)) if text.startswith(head) else (text, "")
+    block = "".join(f"{line}\n" for line in (_BEGIN, *lines, _END)) if lines else ""
+    return f"{before}{block}{after}"

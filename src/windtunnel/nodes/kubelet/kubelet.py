@@ -47,6 +47,8 @@ if TYPE_CHECKING:  # it imports gRPC, which only who makes the devices has to
 _IMAGES_SHOWN: Final = 50
 _NEEDED: Final = {"services", "pods"}
 _PARTS: Final = 1 << 30
+_NAMES_SECONDS: Final = 0.2
+"""How long changes of names are gathered."""
 
 
 def _draw() -> float:
@@ -67,7 +69,8 @@ class Kubelet:
         machine: The machine that it is on.
         outside: Threads for what blocks.
         reach: Where services answer; None: at their own address.
-        host_lines: Lines on top for the hosts files of containers.
+        host_lines: From a namespace to what hosts files there say of services, from any
+            thread; None: nothing.
         draw: A number from 0 to 1, for the jitter of delays.
     """
 
@@ -84,7 +87,7 @@ class Kubelet:
         machine: Machine,
         outside: Outside,
         reach: Reach | None = None,
-        host_lines: Callable[[], list[str]] = list,
+        host_lines: Callable[[str], list[str]] | None = None,
         draw: Callable[[], float] = _draw,
     ) -> None:
         self._client, self._loop, self._settings = client, loop, settings
@@ -105,9 +108,10 @@ class Kubelet:
             pulls=Delays(settings.backoff_seconds, settings.max_backoff_seconds),
             draw=draw,
             lookup=self._lookup,
-            host_lines=host_lines,
-            files=PodFiles(settings.kubelet_root),
+            files=PodFiles(settings.kubelet_root, host_lines),
         )
+        self._files = ground.files
+        self._renewing = False
         self._images: list[Tree] = []
         self._presence = Presence(
             client, loop, settings, machine, recorder, self._figures, lambda: self._images,
@@ -164,6 +168,19 @@ class Kubelet:
     def active(self) -> list[Tree] | None:
         """Return the pods whose devices are theirs; None while not all pods are known."""
         return self._reception.active()
+
+    def services_changed(self) -> None:
+        """Tell running containers, soon, that a name of a service answers elsewhere."""
+
+        def renew() -> None:
+            self._renewing = False
+            if self._running:
+                pods = self._reception.pods()
+                self._outside.call(lambda: self._files.renew(pods))
+
+        if not self._renewing:
+            self._renewing = True
+            self._loop.call_after(_NAMES_SECONDS, renew)
 
     def _node_changed(self, change: Change) -> None:
         if change.type == "SYNCED":

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from windtunnel.machinery.tree import Tree
-from windtunnel.nodes.kubelet.hosts_file import hosts_text
+from windtunnel.nodes.kubelet.hosts_file import hosts_text, with_services
 from windtunnel.nodes.kubelet.pod_spec import host_name, pod_key, termination_path, uid_of
 from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, Mount
 
@@ -22,15 +24,15 @@ class PodFiles:
 
     Args:
         root: The kubelet's folder.
+        host_lines: From a namespace to what hosts files there say of services; None: nothing.
     """
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, root: Path, host_lines: Callable[[str], list[str]] | None = None) -> None:
+        self._root, self._host_lines = root, host_lines or _no_lines
+        self._hosts = threading.Lock()
         self._words: dict[str, str] = {}
 
-    def provide(
-        self, pod: Tree, container: Tree, attempt: int, address: str, more: Iterable[str] = ()
-    ) -> list[Mount]:
+    def provide(self, pod: Tree, container: Tree, attempt: int, address: str) -> list[Mount]:
         """Write what one run of a container needs, and return where it is to be seen.
 
         Args:
@@ -38,16 +40,17 @@ class PodFiles:
             container: The container's spec.
             attempt: Which run it is.
             address: The pod's address; empty on the host's network.
-            more: Lines on top for the hosts file.
         """
         mounts = []
         folder = self._folder(uid_of(pod))
-        hosts = folder / "etc-hosts"
+        hosts = self._hosts_file(uid_of(pod))
         if not any(
             each.get("mountPath") == "/etc/hosts" for each in container.get("volumeMounts") or ()
         ):
             folder.mkdir(parents=True, exist_ok=True)
-            hosts.write_text(pod_hosts(pod, address, more))
+            with self._hosts:
+                services = self._host_lines(pod_key(pod).namespace)
+                hosts.write_text(with_services(pod_hosts(pod, address), services))
             mounts.append(Mount(host_path=str(hosts), container_path="/etc/hosts"))
         words = self._last_words(uid_of(pod), container["name"], attempt)
         words.parent.mkdir(parents=True, exist_ok=True)
@@ -64,9 +67,27 @@ class PodFiles:
             self._words[record.id] = self._read(container, record)
         return self._words[record.id]
 
+    def renew(self, pods: Iterable[Tree]) -> None:
+        """Let hosts files that pods have say what they are to say of services now.
+
+        What containers have changed in them stays; the file is the one that they see.
+        """
+        for pod in pods:
+            with self._hosts, suppress(FileNotFoundError):
+                self._renew(self._hosts_file(uid_of(pod)), pod_key(pod).namespace)
+
     def remove(self, uid: str) -> None:
         """Remove a pod's files."""
         shutil.rmtree(self._folder(uid), ignore_errors=True)
+
+    def _renew(self, hosts: Path, namespace: str) -> None:
+        with hosts.open("r+", errors="surrogateescape", newline="") as file:
+            known = file.read()
+            text = with_services(known, self._host_lines(namespace))
+            if text != known:
+                file.seek(0)
+                file.write(text)
+                file.truncate()
 
     def _read(self, container: Tree, record: ContainerRecord) -> str:
         path = self._last_words(record.pod_uid, record.name, record.attempt)
@@ -84,12 +105,15 @@ class PodFiles:
     def _folder(self, uid: str) -> Path:
         return self._root / "pods" / uid
 
+    def _hosts_file(self, uid: str) -> Path:
+        return self._folder(uid) / "etc-hosts"
+
     def _last_words(self, uid: str, name: str, attempt: int) -> Path:
         return self._folder(uid) / "containers" / name / str(attempt)
 
 
-def pod_hosts(pod: Tree, address: str, more: Iterable[str] = ()) -> str:
-    """Return a pod's hosts file."""
+def pod_hosts(pod: Tree, address: str) -> str:
+    """Return a pod's hosts file, without services."""
     names = [host_name(pod)]
     subdomain = pod["spec"].get("subdomain")
     if subdomain:
@@ -99,7 +123,11 @@ def pod_hosts(pod: Tree, address: str, more: Iterable[str] = ()) -> str:
     if aliases:
         lines += ["", "# Entries added by HostAliases."]
         lines += ["\t".join([each["ip"], *(each.get("hostnames") or ())]) for each in aliases]
-    return hosts_text(address, names, [*lines, *more])
+    return hosts_text(address, names, lines)
+
+
+def _no_lines(_: str) -> list[str]:
+    return []
 
 
 def _tail(path: Path) -> str:

@@ -17,6 +17,7 @@ from windtunnel.kernel import Loop
 from windtunnel.machinery.tree import Key, Tree, dig
 from windtunnel.nodes.kubelet.carrying import CarriedPort, Carrier, bind
 from windtunnel.nodes.kubelet.network import served_at
+from windtunnel.nodes.kubelet.service_names import Named, headless_names, host_lines
 
 SERVICE_LABEL: Final = "kubernetes.io/service-name"
 _API: Final = Key("default", "kubernetes")
@@ -39,6 +40,7 @@ class ServiceProxy:
         loop: Whose steps follow them.
         api: Where the API server answers.
         at: The beginning of the addresses at which services are served.
+        changed: Called when a name answers elsewhere than before.
         memory: The file that keeps ports over a restart: what containers were told of them is kept,
             too, in a kubelet's record of devices.
     """
@@ -50,13 +52,16 @@ class ServiceProxy:
         api: tuple[str, int],
         *,
         at: str = "127.96.",
+        changed: Callable[[], None] = lambda: None,
         memory: Path | None = None,
     ) -> None:
         self._client, self._loop, self._api = client, loop, api
-        self._at, self._memory = at, memory
+        self._at, self._changed, self._memory = at, changed, memory
         self._ports = _recall(memory)
         self._listeners: dict[Spot, CarriedPort] = {}
         self._slices: dict[Key, Tree] = {}
+        self._headless: set[Key] = set()
+        self._names: dict[Key, tuple[Named, ...]] = {}
         self._stops: list[Callable[[], None]] = []
         self._carrier = Carrier()
 
@@ -86,18 +91,17 @@ class ServiceProxy:
             return str(dig(service, "spec", "clusterIP") or ""), int(port["port"])
         return listener.host, listener.port
 
-    def host_lines(self) -> list[str]:
-        """Return lines for hosts files: the names of services, where they answer."""
-        names = {}
-        for spot, listener in sorted(self._listeners.items()):
-            name = f"{spot.key.name}.{spot.key.namespace}"
-            names[name] = f"{listener.host}\t{name} {name}.svc {name}.svc.cluster.local"
-        return list(names.values())
+    def host_lines(self, namespace: str) -> list[str]:
+        """Return lines for hosts files in a namespace: where services answer; from any thread."""
+        return host_lines((each for names in self._names.values() for each in names), namespace)
 
     def _service_changed(self, change: Change) -> None:
         if change.type == "SYNCED":
             return
         service = {} if change.type == "DELETED" else change.tree()
+        self._headless.discard(change.key)
+        if dig(service, "spec", "clusterIP") == "None":
+            self._headless.add(change.key)
         wanted = self._wanted(change.key, service)
         for spot in [spot for spot in self._listeners if spot.key == change.key]:
             known = self._listeners[spot]
@@ -108,7 +112,7 @@ class ServiceProxy:
                 self._listen(spot, host, name)
             else:
                 self._listeners[spot].name = name
-        self._find_backends(change.key)
+        self._find_endpoints(change.key)
 
     def _wanted(self, key: Key, service: Tree) -> dict[Spot, tuple[str, str]]:
         """Return the host and the port's name of each spot that a service is to have."""
@@ -131,10 +135,10 @@ class ServiceProxy:
             tree = self._slices[change.key] = change.tree()
         name = dig(tree, "metadata", "labels", SERVICE_LABEL)
         if name:
-            self._find_backends(Key(change.key.namespace, str(name)))
+            self._find_endpoints(Key(change.key.namespace, str(name)))
 
-    def _find_backends(self, key: Key) -> None:
-        """Note for each port of a service who answers for it now."""
+    def _find_endpoints(self, key: Key) -> None:
+        """Note for each port of a service who answers for it now, and under which names."""
         slices = [
             each
             for place, each in self._slices.items()
@@ -144,6 +148,14 @@ class ServiceProxy:
         for spot, listener in self._listeners.items():
             if spot.key == key:
                 listener.backends = backends(slices, listener.name)
+        if key in self._headless:
+            names = headless_names(key, slices)
+        else:
+            hosts = {spot.key: each.host for spot, each in self._listeners.items()}
+            names = (Named(key.namespace, key.name, hosts[key]),) if key in hosts else ()
+        if names != self._names.get(key, ()):
+            self._names = {**self._names, key: names}  # made anew: another thread may read it
+            self._changed()
 
     def _listen(self, spot: Spot, host: str, name: str) -> None:
         place = f"{host}:{spot.port}"

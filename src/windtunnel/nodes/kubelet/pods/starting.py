@@ -71,8 +71,7 @@ def _order(
         try:
             own = environment(pod, container, ground.lookup(pod, address))
             options = ground.devices.run_options(uid_of(pod), name)
-            lines = ground.host_lines()
-            files = yield lambda: ground.files.provide(pod, container, attempt, address, lines)
+            files = yield lambda: ground.files.provide(pod, container, attempt, address)
             mounts = yield lambda: ground.volumes.mounts(pod, container)
         except (ConfigurationMissing, OSError, ValueError) as missing:
             trouble = str(missing)

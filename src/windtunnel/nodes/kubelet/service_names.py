@@ -1,0 +1,47 @@
+"""Under which names containers find services: there is no DNS here, hosts files tell them.
+
+A service has its name, and so has each pod that stands by a host name behind one without an
+address (those of a StatefulSet). In its own namespace the first part of a name is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from windtunnel.machinery.tree import Key, Tree, dig
+from windtunnel.nodes.kubelet.network import served_at
+
+
+class Named(NamedTuple):
+    """A name within a namespace, and where it answers."""
+
+    namespace: str
+    name: str
+    host: str
+
+
+def headless_names(service: Key, slices: Iterable[Tree]) -> tuple[Named, ...]:
+    """Return the names that a service without an address gives to its ready endpoints."""
+    found: dict[Named, None] = {}
+    for each in slices:
+        for endpoint in each.get("endpoints") or ():
+            if dig(endpoint, "conditions", "ready") is False:
+                continue
+            own = endpoint.get("hostname")
+            for address in endpoint.get("addresses") or ():
+                host = served_at(str(address))
+                found[Named(service.namespace, service.name, host)] = None
+                if own:
+                    found[Named(service.namespace, f"{own}.{service.name}", host)] = None
+    return tuple(sorted(found))
+
+
+def host_lines(names: Iterable[Named], namespace: str) -> list[str]:
+    """Return the lines of a hosts file in a namespace."""
+    lines = []
+    for home, name, host in sorted(names):
+        full = f"{name}.{home}"
+        short = f" {name}" if home == namespace else ""
+        lines.append(f"{host}\t{full} {full}.svc {full}.svc.cluster.local{short}")
+    return lines
