@@ -165,9 +165,12 @@ def test_a_read_only_root(private: ContainerEngine, log_path: Path) -> None:
     assert said(log_path) == "no\nyes"
 
 
-def test_stopping_gives_the_program_its_grace(engine: ContainerEngine, log_path: Path) -> None:
+@pytest.mark.parametrize("grace_seconds", [20, 2**62])
+def test_stopping_gives_the_program_its_grace(
+    engine: ContainerEngine, log_path: Path, grace_seconds: int
+) -> None:
     container_id = up(engine, log_path)
-    engine.stop(container_id, 20)
+    engine.stop(container_id, grace_seconds)
 
     record = engine.record(container_id)
     assert record is not None

@@ -46,3 +46,5 @@ def test_the_runtime_learns_whose_container_it_is() -> None:
     assert dict(made.labels)["io.kubernetes.pod.uid"] == "u"
     assert dict(made.annotations)["io.kubernetes.container.restartCount"] == "2"
     assert made.memory_limit_bytes == 24 * 1024 * 1024
+    beyond = order({"resources": {"limits": {"memory": "9223372036854775808"}}})
+    assert beyond.memory_limit_bytes == 0  # 64 bits count it below zero: no limit

@@ -41,6 +41,13 @@ def test_a_program_that_takes_too_long_is_not_healthy() -> None:
     assert ask({"exec": {"command": ["slow"]}, "timeoutSeconds": 2}) == ProbeReply(False, told)
 
 
+def test_no_program_is_waited_for_longer_than_sockets_can_wait() -> None:
+    told = 'command timed out: "slow" timed out after 1e+06s'
+    probe = {"exec": {"command": ["slow"]}, "timeoutSeconds": 2**31 - 1}
+
+    assert ask(probe) == ProbeReply(False, told)
+
+
 ASKED: dict[str, tuple[str, Tree, tuple[Any, ...]]] = {
     "httpGet": ("ask_http", {"port": "web"}, (HttpTarget("http", "10.42.0.7", 80, "/"), 1.0)),
     "tcpSocket": ("ask_tcp", {"port": "web"}, ("10.42.0.7", 80, 1.0)),

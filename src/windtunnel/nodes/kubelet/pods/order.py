@@ -69,7 +69,7 @@ def order_of(pod: Tree, container: Tree, attempt: int, furnishing: Furnishing) -
         log_path=furnishing.log_path,
         hostname=host_name(pod),
         address=furnishing.address,
-        memory_limit_bytes=to_int(limit) if limit is not None else 0,
+        memory_limit_bytes=max(to_int(limit), 0) if limit is not None else 0,
         annotations=(*_annotations(pod, container, attempt), *furnishing.annotations),
         labels=(
             ("io.kubernetes.container.name", container["name"]),

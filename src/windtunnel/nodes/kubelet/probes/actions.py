@@ -13,6 +13,8 @@ from windtunnel.nodes.kubelet.probes.targets import http_target, port_number
 from windtunnel.nodes.kubelet.runtime.protocol import ExecTimedOut, Runtime
 
 _LARGEST: Final = 10 * 1024
+_LONGEST_SECONDS: Final = 1e6
+"""Sockets cannot wait longer than a month; nobody waits that long for a probe."""
 
 
 def ask(
@@ -31,7 +33,7 @@ def ask(
         ExecFailed: the program cannot be run.
         ValueError: the probe asks nothing, or for a port that the container does not name.
     """
-    limit = float(probe.get("timeoutSeconds") or 1)
+    limit = min(float(probe.get("timeoutSeconds") or 1), _LONGEST_SECONDS)
     if (action := probe.get("exec")) is not None:
         command = [str(word) for word in action.get("command") or ()]
         return _run(runtime, container_id, command, limit)

@@ -187,7 +187,7 @@ class ContainerEngine:
         tries = max(1, round(grace_seconds)) if patient else 1
         for _ in range(tries if grace_seconds > 0 else 0):
             self._keeper.do(lambda: container.signal(signal.SIGTERM))
-            if container.exited.wait(grace_seconds / tries):
+            if container.exited.wait(min(grace_seconds / tries, threading.TIMEOUT_MAX)):
                 return
         self._keeper.do(lambda: container.signal(signal.SIGKILL))
         container.exited.wait(_DEATH_SECONDS)
