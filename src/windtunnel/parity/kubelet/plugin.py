@@ -19,6 +19,8 @@ from windtunnel.wire import deviceplugin_pb2_grpc as services
 
 _VERSION: Final = "v1beta1"
 _REGISTER_SECONDS: Final = 30.0
+_BREAK_SECONDS: Final = 0.3
+"""How long the streams of a recorded plugin outlived it: another that came before has its list."""
 _OPTIONS: Final = (("grpc.use_local_subchannel_pool", 1),)
 
 BEHAVIOURS: Final = ("allocate", "preferred", "prestart", "get_options", "list_and_watch")
@@ -99,12 +101,11 @@ class ScriptedPlugin(services.DevicePluginServicer):
             self._changed.notify_all()
 
     def stop(self) -> None:
-        """Die: every stream breaks, the socket goes."""
+        """Die: nobody is let in, a moment later every stream breaks, the socket goes."""
         with self._changed:
             self._open = False
-            self._changed.notify_all()
         if self._server is not None:
-            self._server.stop(None).wait()
+            self._server.stop(_BREAK_SECONDS).wait()
             self._server = None
         self.remove_socket()
 
