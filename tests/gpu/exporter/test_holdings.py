@@ -78,7 +78,9 @@ def test_a_pod_that_is_gone_asks_for_nothing() -> None:
     assert one.shares == (ZoneShare(0, ("GPU-0",), (), 0),)
 
 
-@pytest.mark.parametrize(("cpu", "zones", "want"), [("32", 2, 16), ("7500m", 1, 8), ("1", 3, 0)])
+@pytest.mark.parametrize(
+    ("cpu", "zones", "want"), [("32", 2, 16), ("7500m", 1, 8), ("1", 3, 0), ("9P", 1, 8192)]
+)
 def test_how_many_processors_a_zone_has(cpu: str, zones: int, want: int) -> None:
     node = {"status": {"allocatable": {"cpu": cpu}}}
 

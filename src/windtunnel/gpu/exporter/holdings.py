@@ -11,12 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from windtunnel.devices import GPU, NodeTopology, Numa, Offering, offerings, split_gpus
 from windtunnel.gpu.exporter.zones import cpu_per_zone
 from windtunnel.kinds.pod.requests import container_amounts
 from windtunnel.machinery.quantity import Quantity
 from windtunnel.machinery.tree import Key, Tree
+
+_MOST_CPUS: Final = 8192
+"""No machine has more, whatever its node says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +57,7 @@ def apportioned(total: int, weights: Sequence[int]) -> list[int]:
 
 def cpus_per_zone(node: Tree, numa: Numa) -> int:
     """Return how many whole processors a zone has, halves rounded up."""
-    return (cpu_per_zone(node, numa).milli + 500) // 1000
+    return min((cpu_per_zone(node, numa).milli + 500) // 1000, _MOST_CPUS)
 
 
 def holdings(

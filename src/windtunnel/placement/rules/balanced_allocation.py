@@ -9,13 +9,15 @@ Source: kube-scheduler v1.36, plugin NodeResourcesBalancedAllocation.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from windtunnel.fleet import FleetView, Ints, PodView
 from windtunnel.placement.verdict import Scope
+
+_LEAST: Final = -1e18
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,8 @@ class BalancedAllocation:
 
 def _balance(used: Ints, allocatable: Ints) -> Ints:
     """Return 0 to 100 per row; resources that a node lacks do not count."""
-    counts = allocatable > 0
-    fractions = np.minimum(1.0, np.maximum(used, 0) / np.maximum(allocatable, 1))
+    counts = allocatable != 0
+    fractions = np.minimum(1.0, used / np.where(counts, allocatable, 1))
     number = counts.sum(axis=1)
     spread: npt.NDArray[np.float64] = np.zeros(len(used))
     if fractions.shape[1] >= 2:
@@ -54,7 +56,8 @@ def _balance(used: Ints, allocatable: Ints) -> Ints:
         spread = np.where(number == 2, (highest - lowest) / 2, spread)
     if fractions.shape[1] > 2:
         spread = np.where(number > 2, _deviation(fractions, counts, number), spread)
-    return ((1.0 - spread) * 100).astype(np.int64)
+    # Requests that 64 bits count below zero can spread without bound; what is kept fits again.
+    return np.maximum((1.0 - spread) * 100, _LEAST).astype(np.int64)
 
 
 def _deviation(

@@ -96,7 +96,7 @@ class ResourceFit:
                 continue
             allocatable = view.having(resource)
             rating = self._rating(_used(view, resource) + wanted, allocatable)
-            counts = rating > 0 if ratio else allocatable > 0
+            counts = rating > 0 if ratio else allocatable != 0
             total += np.where(counts, rating * weight, 0)
             weights += np.where(counts, weight, 0)
         if ratio:
