@@ -31,7 +31,7 @@ CASES: dict[str, tuple[PodView, Fleet, Answer]] = {
         pod(requests={"cpu": "1"}), busy(9), ([True], [], [False]),
     ),
     "a zero never fails": (pod(requests={MIG: "0"}), fleet(node()), ([True], [], [False])),
-    "what 64 bits count below zero counts only where it is no plain resource": (
+    "what 64 bits count below zero is nothing": (
         pod(requests={"cpu": "-1", GPU: "9223372036854775808"}),
         busy(8, allocatable={"cpu": "0", GPU: "8"}),
         ([True], [], [False]),

@@ -133,9 +133,8 @@ class ResourceFit:
 def _wanted(pod: PodView) -> list[tuple[str, int]]:
     """Return what the pod asks for: the plain resources first, the others by name."""
     requests = pod.shape.requests
-    plain = [(name, requests[name]) for name in _PLAIN if requests.get(name, 0) > 0]
-    others = sorted(name for name, wanted in requests.items() if wanted and counts_as_scalar(name))
-    return plain + [(name, requests[name]) for name in others]
+    others = sorted(name for name in requests if counts_as_scalar(name))
+    return [(name, requests[name]) for name in (*_PLAIN, *others) if requests.get(name, 0) > 0]
 
 
 def _used(view: FleetView, resource: str) -> Ints:
