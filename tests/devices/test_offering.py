@@ -116,6 +116,10 @@ REFUSED = {
     ),
     "a strategy that is none": (cut_node(SEVEN, strategy="some"), "unknown MIG strategy: some"),
     "MPS on slices": (cut_node(SEVEN, sharing=mps(2)), "MPS is not supported for MIG devices"),
+    "more shares than a kubelet takes": (
+        cut_node(WHOLE, sharing=slicing(1_000_000)),
+        "a node cannot offer 1000000 shares of nvidia.com/gpu",
+    ),
     "too many clients": (cut_node(WHOLE, sharing=mps(50)), "replicas exceeded: 50 > 48"),
     "too many clients of an old GPU": (
         cut_node(WHOLE, sharing=mps(17), product="Tesla-V100-SXM2-32GB"),

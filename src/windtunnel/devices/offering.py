@@ -19,6 +19,8 @@ from windtunnel.devices.node_topology import MigInstance, NodeTopology, Topology
 from windtunnel.devices.sharing import Sharing
 
 _UNSHARED: Final = Sharing()
+_MOST_SHARES: Final = 100_000
+"""More than any kubelet takes in one message."""
 _MOST_CLIENTS: Final = 48
 _MOST_CLIENTS_BEFORE: Final = 16
 _MANY_CLIENTS_SINCE: Final = (7, 5)
@@ -64,7 +66,8 @@ def offerings(topology: NodeTopology) -> tuple[Offering, ...]:
     """Return what the GPUs of a node are offered as, ``nvidia.com/gpu`` first.
 
     Raises:
-        ValueError: slices contradict the strategy, or each other.
+        ValueError: slices contradict the strategy, or each other; or there are impossibly many
+            shares.
     """
     whole = [_whole(index, gpu) for index, gpu in enumerate(topology.gpus)]
     cut = [(index, gpu) for index, gpu in enumerate(topology.gpus) if gpu.mig is not None]
@@ -80,15 +83,7 @@ def offerings(topology: NodeTopology) -> tuple[Offering, ...]:
     sharing = topology.sharing or _UNSHARED
     if sharing.mps is not None:
         _check_mps(topology, sharing, is_cut=bool(cut) and strategy != "none")
-    return tuple(
-        Offering(
-            sharing.offered_name(name),
-            tuple(units),
-            replicas := sharing.replicas(name),
-            replicas > 1 and sharing.refuses_more_than_one,
-        )
-        for name, units in found.items()
-    )
+    return tuple(_offering(name, units, sharing) for name, units in found.items())
 
 
 def capacity_of(topology: NodeTopology) -> dict[str, str]:
@@ -113,6 +108,14 @@ def allocatable_of(topology: NodeTopology) -> dict[str, str]:
     """
     sound = {offer.resource: str(offer.allocatable) for offer in offerings(topology)}
     return capacity_of(topology) | sound
+
+
+def _offering(name: str, units: Sequence[Unit], sharing: Sharing) -> Offering:
+    replicas = sharing.replicas(name)
+    if replicas > 1 and replicas * len(units) > _MOST_SHARES:
+        raise ValueError(f"a node cannot offer {replicas * len(units)} shares of {name}")
+    one_each = replicas > 1 and sharing.refuses_more_than_one
+    return Offering(sharing.offered_name(name), tuple(units), replicas, one_each)
 
 
 def _whole(index: int, gpu: TopologyGpu) -> Unit:
