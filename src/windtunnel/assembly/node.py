@@ -250,6 +250,7 @@ class WholeNode:
             settings.root.parent / "containers",
             clock=loop.clock,
             files={"/bin/nvidia-smi": PROGRAM},
+            records=settings.root.parent / "records",
         )
         credentials = None
         if folder is not None:

@@ -10,6 +10,9 @@ from windtunnel.machinery.tree import Key
 
 def test_nothing_is_left_of_a_pod_that_is_gone(bench: Bench) -> None:
     uid = bench.pod("p")
+    log = bench.runtime.containers()[0].log_path
+    log.parent.mkdir(parents=True)
+    log.touch()
     assert bench.sandboxes.get(uid) is not None
 
     bench.delete("p", grace=0)
@@ -17,6 +20,7 @@ def test_nothing_is_left_of_a_pod_that_is_gone(bench: Bench) -> None:
 
     assert bench.runtime.containers() == []
     assert bench.sandboxes.get(uid) is None
+    assert list(bench.settings.log_root.iterdir()) == []
 
 
 def test_containers_of_a_pod_that_went_while_nobody_looked_are_stopped(bench: Bench) -> None:

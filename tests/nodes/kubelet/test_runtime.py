@@ -18,6 +18,7 @@ from windtunnel.nodes.kubelet.runtime.protocol import (
     CreateFailed,
     DeviceNode,
     Ended,
+    ExecFailed,
     Isolation,
     Mount,
     PullFailed,
@@ -347,6 +348,37 @@ def test_many_containers_leave_nothing(
     assert open_files() == files
     assert not folder.exists()
     assert not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+
+
+def test_what_has_run_is_known_after_a_restart(tmp_path: Path) -> None:
+    logs = [tmp_path / f"{number}.log" for number in range(3)]
+
+    def begin() -> ContainerEngine:
+        return ContainerEngine(tmp_path / "containers", records=tmp_path / "records")
+
+    engine = begin()
+    over = engine.create(make_order(logs[0], "sh", "-c", "echo over; exit 3"))
+    engine.start(over)
+    while engine.containers()[0].state is not ContainerState.EXITED:
+        engine.exec_sync(up(engine, logs[1]), ["true"], 20)
+    runs = up(engine, logs[2])
+    engine.close()
+
+    engine = begin()
+    told = {each.id: (each.exit_code, each.reason) for each in engine.containers()}
+    assert (told[over], told[runs]) == ((3, "Error"), (255, "Unknown"))
+    assert said(logs[0]) == "over"
+    assert engine.order(runs) is None
+    with pytest.raises(ExecFailed, match="container is in CONTAINER_EXITED state"):
+        engine.attach(runs)
+    engine.stop(runs, 1)
+    engine.remove(runs)
+    engine.close()
+
+    engine = begin()
+    assert over in {each.id for each in engine.containers()}
+    assert runs not in {each.id for each in engine.containers()}
+    engine.close()
 
 
 NODE = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from typing import Final
@@ -52,8 +53,11 @@ class Clearing:
         self._remove(uid, ids)
 
     def _remove(self, uid: str, ids: Iterable[str]) -> None:
-        """Remove containers and files of a pod; blocks."""
+        """Remove containers, logs and files of a pod; blocks."""
         for each in ids:
+            record = self._ground.runtime.record(each)
             self._ground.runtime.remove(each)
+            if record is not None:
+                shutil.rmtree(record.log_path.parents[1], ignore_errors=True)
         self._ground.volumes.unmount(uid)
         self._ground.files.remove(uid)

@@ -120,3 +120,17 @@ def test_a_rule_runs_every_container_anew(bench: Bench) -> None:
     assert bench.state("p", "beside")["restartCount"] == 1
     assert bench.state("p", "setup")["restartCount"] == 1
     assert bench.status("p")["phase"] == "Running"
+
+
+def test_of_a_container_s_runs_the_last_two_are_kept_with_their_logs(bench: Bench) -> None:
+    bench.pod("p", {"command": ["exit", "0"]})
+    for _ in range(4):
+        for each in bench.runtime.containers():
+            each.log_path.parent.mkdir(parents=True, exist_ok=True)
+            each.log_path.touch()
+        bench.run(200)
+
+    kept = [each.log_path for each in bench.runtime.containers()]
+    assert len(kept) == 2
+    assert kept[0].parent.is_dir()
+    assert {*kept[0].parent.iterdir()} <= {*kept}

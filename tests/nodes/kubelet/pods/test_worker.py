@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.nodes.kubelet.bench import HOLD, Bench
 
 from windtunnel.machinery.tree import Key
 from windtunnel.nodes.kubelet.devices.admission import Rejected
+from windtunnel.nodes.kubelet.runtime.protocol import ContainerState
+from windtunnel.nodes.kubelet.sandboxes import Sandboxes
 
 
 def test_a_pod_is_accepted_before_anything_runs(bench: Bench) -> None:
@@ -261,3 +265,23 @@ def test_a_container_comes_back_soon_after_its_back_off_whatever_is_drawn(bench:
     bench.run(11)
 
     assert bench.state("p")["restartCount"] == 2
+
+
+@pytest.mark.parametrize("policy", ["Always", "Never"])
+def test_a_pod_goes_on_after_its_node_was_away(bench: Bench, policy: str) -> None:
+    bench.pod("p", {"command": HOLD}, restartPolicy=policy)
+    bench.kubelet.stop()
+    (run,) = bench.runtime.records.values()
+    gone = {"state": ContainerState.EXITED, "exit_code": 255, "reason": "Unknown", "pid": 0}
+    now = bench.loop.clock.now()
+    bench.runtime.records[run.id] = replace(run, **gone, finished_at=now)  # type: ignore[arg-type]
+    bench.sandboxes = Sandboxes(bench.settings.pod_cidr)
+    bench.restart()
+    bench.run(2)
+
+    status = bench.state("p")
+    assert not [each for each in bench.story("p") if each.startswith("Failed")]
+    assert bench.story("p")[-1] == "Running running"
+    assert status["restartCount"] == 1
+    assert status["lastState"]["terminated"]["reason"] == "Unknown"
+    assert status["lastState"]["terminated"]["containerID"] == f"containerd://{run.id}"

@@ -76,6 +76,18 @@ def test_a_container_that_was_lost_while_it_ran_has_been_restarted() -> None:
     assert status["lastState"]["terminated"]["reason"] == "ContainerStatusUnknown"
 
 
+def test_a_run_that_ended_with_its_node_is_history() -> None:
+    gone = replace(record("a", 255, 1), reason="Unknown")
+    status = told(gone, active=PodRecords.of([]))["a"]
+
+    assert status["state"] == {"waiting": {"reason": "ContainerCreating"}}
+    assert status["lastState"]["terminated"]["containerID"] == "containerd://a-1"
+    assert status["restartCount"] == 1
+    assert (
+        "terminated" in told(replace(gone, reason="Error"), active=PodRecords.of([]))["a"]["state"]
+    )
+
+
 def test_app_containers_are_listed_by_name_init_containers_in_order() -> None:
     pod: Tree = {
         "metadata": {},

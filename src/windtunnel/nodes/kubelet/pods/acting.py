@@ -7,6 +7,7 @@ after which nothing else has its turn.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from windtunnel.machinery.tree import Tree, dig
@@ -28,7 +29,7 @@ from windtunnel.nodes.kubelet.pods.images import ImageProvider
 from windtunnel.nodes.kubelet.pods.plan import Kill, Plan
 from windtunnel.nodes.kubelet.pods.starting import start_container
 from windtunnel.nodes.kubelet.pods.stopping import stop_all, stop_container
-from windtunnel.nodes.kubelet.runtime.protocol import ContainerState
+from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, ContainerState
 from windtunnel.nodes.kubelet.status.containers import Trouble
 from windtunnel.nodes.kubelet.volumes.failures import MountFailed
 
@@ -105,15 +106,17 @@ class Doer:
         return refused
 
     def _remove_old(self, uid: str, name: str) -> Course[None]:
-        """Remove all runs of a container but the last two: the logs of one before are wanted."""
-        runs = [
-            each
-            for each in self._ground.runtime.containers()
-            if each.pod_uid == uid and each.name == name
-        ]
+        """Remove all runs of a container but the last two: the log of one before is wanted."""
+        runtime = self._ground.runtime
+
+        def remove(old: ContainerRecord) -> None:
+            runtime.remove(old.id)
+            old.log_path.unlink(missing_ok=True)
+
+        runs = [each for each in runtime.containers() if each.pod_uid == uid and each.name == name]
         runs.sort(key=lambda each: (each.attempt, each.created_at))
         for old in runs[:-2]:
-            yield lambda old=old: self._ground.runtime.remove(old.id)  # type: ignore[misc]
+            yield partial(remove, old)
 
     def _mount(self, pod: Tree) -> Course[None]:
         """Have the pod's volumes made.

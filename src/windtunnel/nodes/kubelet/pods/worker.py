@@ -37,7 +37,7 @@ from windtunnel.nodes.kubelet.pods.images import ImageProvider
 from windtunnel.nodes.kubelet.pods.plan import Facts, plan
 from windtunnel.nodes.kubelet.pods.stopping import stop_all
 from windtunnel.nodes.kubelet.probes.prober import Prober
-from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, ContainerState
+from windtunnel.nodes.kubelet.runtime.protocol import UNSEEN, ContainerRecord, ContainerState
 from windtunnel.nodes.kubelet.status.containers import Evidence, container_statuses
 from windtunnel.nodes.kubelet.status.pod_status import Situation, coming_phase, pod_status
 from windtunnel.nodes.kubelet.status.writer import StatusWriter
@@ -426,6 +426,6 @@ def _has_run(record: ContainerRecord | None) -> bool:
 
 
 def _still_running(record: ContainerRecord) -> ContainerRecord:
-    if record.state is not ContainerState.EXITED or record.reason == _START_FAILED:
+    if record.state is not ContainerState.EXITED or record.reason in (_START_FAILED, UNSEEN):
         return record
     return replace(record, state=ContainerState.RUNNING)

@@ -1,11 +1,13 @@
 """The runtime of our node: containers as private roots, images as names.
 
 State is in memory and in processes that die with this one; the folder is emptied at the start.
+Records of what has run may be kept, and are taken up again at the next start.
 Every change of a container happens on the keeper's thread; what is asked comes from any other.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import secrets
@@ -43,6 +45,7 @@ from windtunnel.nodes.kubelet.runtime.protocol import (
     Isolation,
     StartFailed,
 )
+from windtunnel.nodes.kubelet.runtime.record_files import RecordFiles
 from windtunnel.nodes.kubelet.runtime.registries import Registries
 from windtunnel.nodes.kubelet.runtime.root import plan_root
 
@@ -61,6 +64,7 @@ class ContainerEngine:
         registries: What registries hold, by host; the others hold every image.
         images: Images that are present from the beginning, with their sizes in bytes.
         files: Further files of our own images, by their path there.
+        records: Where records are kept; None: nowhere.
         isolate: False for plain processes, whatever the machine allows.
     """
 
@@ -72,6 +76,7 @@ class ContainerEngine:
         registries: Registries | None = None,
         images: Mapping[str, int] | None = None,
         files: Mapping[str, Path] | None = None,
+        records: Path | None = None,
         isolate: bool = True,
     ) -> None:
         self._folder = folder.absolute()
@@ -80,6 +85,10 @@ class ContainerEngine:
         self._files = dict(files or {})
         self._tools = Tools.find()
         self._lock = threading.Lock()
+        self._kept = RecordFiles(records) if records is not None else None
+        past = self._kept.read(self._clock.now()) if self._kept is not None else ()
+        self._past = {each.id: each for each in past}
+        """Containers of earlier starts, all of them ended."""
         self._containers: dict[str, tuple[Container, Bundle]] = {}
         self._listeners: list[Callable[[ContainerRecord], None]] = []
         remove_bundle(self._folder)
@@ -194,24 +203,21 @@ class ContainerEngine:
 
     def remove(self, container_id: str) -> None:
         """Forget a container, killing it where it runs; its log file stays."""
-        self.stop(container_id, 0)
-        with self._lock:
-            found = self._containers.pop(container_id, None)
-        if found is not None:
-            if found[0].group is not None:
-                found[0].group.remove()
-            remove_bundle(found[0].folder)
+        self._discard(container_id)
+        if self._kept is not None:
+            self._kept.forget(container_id)
 
     def containers(self) -> list[ContainerRecord]:
         """Return all containers that were not removed, in the order of their creation."""
         with self._lock:
-            return [container.record for container, _ in self._containers.values()]
+            present = [container.record for container, _ in self._containers.values()]
+            return [*self._past.values(), *present]
 
     def record(self, container_id: str) -> ContainerRecord | None:
         """Return one container, None where it was removed."""
         with self._lock:
             found = self._containers.get(container_id)
-        return found[0].record if found else None
+            return found[0].record if found else self._past.get(container_id)
 
     def order(self, container_id: str) -> ContainerOrder | None:
         """Return what a container was made of, None where it was removed."""
@@ -250,14 +256,15 @@ class ContainerEngine:
         return self._doorway(container_id, "attach to").attach()
 
     def close(self) -> None:
-        """Kill every container and leave nothing behind but log files."""
+        """Kill every container; only logs are left, and records where they are kept."""
+        self._kept = None  # what still runs ends with the node, not by itself
         with self._lock:
             ids = list(self._containers)
             running = [container for container, _ in self._containers.values()]
         for container in running:
             self._keeper.do(lambda one=container: one.signal(signal.SIGKILL))  # type: ignore[misc]
         for container_id in ids:
-            self.remove(container_id)
+            self._discard(container_id)
         self._groups.close()
         self._keeper.close()
         remove_bundle(self._folder)
@@ -271,7 +278,21 @@ class ContainerEngine:
         finally:
             remove_bundle(folder)
 
+    def _discard(self, container_id: str) -> None:
+        self.stop(container_id, 0)
+        with self._lock:
+            self._past.pop(container_id, None)
+            found = self._containers.pop(container_id, None)
+        if found is not None:
+            if found[0].group is not None:
+                found[0].group.remove()
+            remove_bundle(found[0].folder)
+
     def _tell(self, record: ContainerRecord) -> None:
+        kept = self._kept
+        if kept is not None:
+            with contextlib.suppress(OSError):  # it is missed after a restart, nowhere else
+                kept.keep(record)
         for deliver in self._listeners:
             deliver(record)
 
@@ -280,6 +301,10 @@ class ContainerEngine:
     ) -> tuple[Container, Bundle]:
         with self._lock:
             found = self._containers.get(container_id)
+            past = container_id in self._past
+        if past:
+            state = _cri(ContainerState.EXITED)
+            raise failure(f"failed to use container: container is in {state} state")
         if found is None:
             raise failure(
                 f'an error occurred when try to find container "{container_id}": not found'

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO, Final, Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +70,10 @@ class ContainerOrder:
     stdin_once: bool = False
 
 
+UNSEEN: Final = "Unknown"
+"""The reason of a container that ended with its node, unseen."""
+
+
 class ContainerState(Enum):
     """How far a container's life has gone."""
 
@@ -83,9 +87,10 @@ class ContainerRecord:
     """One container at one moment; a time is 0 where it has not come.
 
     ``id`` is 64 hexadecimal digits. ``reason`` is empty until the container has exited, then
-    "Completed", "Error", "OOMKilled" or "StartError". ``stand_in`` tells that the image is only a
-    name here. Then ``asleep`` tells that a process sleeps instead of the image's own program, which
-    nobody knows, and ``missing`` says why one sleeps instead of the command; known once it runs.
+    "Completed", "Error", "OOMKilled", "StartError" or ``UNSEEN``. ``stand_in`` tells that the image
+    is only a name here. Then ``asleep`` tells that a process sleeps instead of the image's own
+    program, which nobody knows, and ``missing`` says why one sleeps instead of the command; known
+    once it runs.
     """
 
     id: str
@@ -290,5 +295,5 @@ class Runtime(Protocol):
         ...
 
     def close(self) -> None:
-        """Kill every container and leave nothing behind but log files."""
+        """Kill every container; only logs are left, and records where they are kept."""
         ...

@@ -23,7 +23,7 @@ from windtunnel.nodes.kubelet.pod_spec import (
     is_sidecar,
 )
 from windtunnel.nodes.kubelet.restart import may_restart
-from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, ContainerState
+from windtunnel.nodes.kubelet.runtime.protocol import UNSEEN, ContainerRecord, ContainerState
 
 LOST_RUNNING: Final = (
     "The container could not be located when the pod was deleted.  The container used to be Running"
@@ -146,7 +146,10 @@ def _status(pod: Tree, container: Tree, old: Tree | None, sources: Evidence) -> 
         "imageID": "",
         "started": False,
     }
-    if record is not None:
+    if record is not None and _was_lost(pod, name, record, sources):
+        status["restartCount"] = record.attempt
+        status["lastState"] = _state(record, sources.last_words)
+    elif record is not None:
         _tell_record(status, record, sources.records.previous(name), sources.last_words)
         _tell_resources(status, container.get("resources") or {})
     elif old is not None:
@@ -158,6 +161,11 @@ def _status(pod: Tree, container: Tree, old: Tree | None, sources: Evidence) -> 
     if mounts:
         status["volumeMounts"] = mounts
     return status
+
+
+def _was_lost(pod: Tree, name: str, record: ContainerRecord, sources: Evidence) -> bool:
+    """Say whether a run ended with the node, so that the pod goes on with another one."""
+    return record.reason == UNSEEN and not deleting(pod) and sources.active.current(name) is None
 
 
 def _waiting_reason(pod: Tree) -> str:
