@@ -175,7 +175,7 @@ def test_down_clears_away_what_a_dead_process_left(up: Up) -> None:
 
     assert "had died" in home.run("down").stdout
     assert not yaml.safe_load(home.kubeconfig.read_text())["contexts"]
-    assert json.loads(home.run("list", "-o", "json").stdout) == []
+    assert json.loads(home.run("list", "-o", "json").stdout)[0]["state"] == "stopped"
 
 
 def test_a_second_up_of_the_same_name_is_refused_and_the_first_goes_on(up: Up) -> None:
@@ -417,6 +417,18 @@ def test_ctrl_c_stops_a_cluster_in_the_foreground_cleanly(home: Home) -> None:
     assert all(line.startswith("time=") for line in lines[:-1])
     assert home.folder().process() is None
     assert not yaml.safe_load(home.kubeconfig.read_text())["contexts"]
+
+
+def test_a_cluster_whose_output_nobody_reads_stops_all_the_same(home: Home) -> None:
+    server = home.start("up", *BARE, "--ephemeral")
+    assert server.stderr is not None
+    assert any("is up at" in line for line in server.stderr)
+
+    server.stderr.close()
+    server.send_signal(signal.SIGINT)
+
+    server.wait(timeout=20)
+    assert home.folder().process() is None
 
 
 def test_a_terminal_that_is_closed_stops_a_cluster_cleanly(home: Home) -> None:

@@ -68,6 +68,7 @@ class Cluster:
         self._settings, self._store, self._keyring, self._log = settings, store, keyring, log
         self._clock, self._storage = clock, storage
         self.loop = Loop(clock, self._report)
+        self._resumes = not store.empty  # asked now: the core begins with objects of its own
         self.core = Core(
             store,
             Catalogue(builtin_kinds()),
@@ -89,7 +90,6 @@ class Cluster:
         ended: asyncio.Future[signal.Signals] = asyncio.get_running_loop().create_future()
         self._ended = ended
         self._store.failed = self._stop_with
-        resumes = not self._store.empty
         self._heed_signals(ended)
         server = Server(self.core.handle, self._store, self._clock, crashed=self._crashed)
         self._store.on_durable(self._check_disk, asyncio.get_running_loop().call_soon_threadsafe)
@@ -112,7 +112,7 @@ class Cluster:
                 url = f"https://{address}:{port}"
                 process = self._introduce(folder, url, held)
                 starting = asyncio.create_task(self._start_parts(server, folder, url))
-                if resumes:
+                if self._resumes:
                     await self._first_steps(starting, ended)
                 if not ended.done():
                     ready(process)

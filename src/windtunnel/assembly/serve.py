@@ -176,8 +176,11 @@ def _log(folder: Folder, clock: WallClock, held: ExitStack, *, echo: bool) -> Lo
         raise DataError(f"cannot write {folder.log}: {error.strerror}") from error
 
     def write(line: str) -> None:
-        file.write(line)
+        # A disk that is full, or a reader who has gone, is no reason to leave what is under way.
+        with suppress(OSError):
+            file.write(line)
         if echo:
-            sys.stderr.write(line)
+            with suppress(OSError, ValueError):
+                sys.stderr.write(line)
 
     return Log(write, lambda: micro_time_text(clock.now()))
