@@ -246,8 +246,10 @@ def _account(world: World, lab: list[Any], config_maps: list[Any]) -> Iterator[s
     record = json.loads((checkpoint / "kubelet_internal_checkpoint").read_text())["Data"]
     names = {each["metadata"]["uid"]: each["metadata"]["name"] for each in lab}
     held = [
-        (gpu, names.get(entry["PodUID"], entry["PodUID"]))
+        (gpu, names[entry["PodUID"]])
         for entry in record["PodDeviceEntries"] or ()
+        # A kubelet forgets what a pod held that is gone when it next gives devices to one.
+        if entry["PodUID"] in names
         for ids in entry["DeviceIDs"].values()
         for gpu in ids
     ]

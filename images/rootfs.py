@@ -23,7 +23,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-from windtunnel.assembly.components import PARTS
+from windtunnel.assembly.components import AGENTS
 
 PACKAGES: Final = (
     "grpcio", "msgspec", "prometheus-client", "protobuf", "pyyaml", "typing-extensions",
@@ -109,7 +109,7 @@ def _programs(root: Path) -> None:
     call = f'export PYTHONPATH=/{_HOME}\nexec /{_PYTHON} -m windtunnel "$@"\n'
     _program(root / "bin/windtunnel", _SHEBANG + call)
     _program(root / "bin/agent.sh", (Path(__file__).parent / "agent.sh").read_text())
-    for component in PARTS:
+    for component in AGENTS:
         (root / "bin" / component).symlink_to("agent.sh")
     for component in ("status-exporter", "status-exporter-kwok"):
         (root / "usr/local/bin" / component).symlink_to(f"/bin/{component}")

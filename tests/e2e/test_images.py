@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from windtunnel.assembly.components import PARTS
+from windtunnel.assembly.components import AGENTS
 from windtunnel.gpu.smi import PROGRAM
 
 IMAGES = Path(__file__).resolve().parents[2] / "images"
-AGENTS = sorted(PARTS.keys() - {"kubelet"})
+COMPONENTS = sorted(AGENTS.keys() - {"kubelet"})
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_every_agent_starts_in_it_and_asks_for_its_settings(root: Path) -> None:
     # What a runtime puts into every container.
     os.mknod(root / "dev/null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
-    for component in AGENTS:
+    for component in COMPONENTS:
         done = subprocess.run(
             ["chroot", str(root), f"/bin/{component}"],
             env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
@@ -58,4 +58,4 @@ def test_the_image_that_a_builder_makes_has_the_same_agents() -> None:
     words = (IMAGES / "Containerfile").read_text().split()
     named = words[words.index("component") + 2 : words.index("ln") - 1]
 
-    assert sorted(word.rstrip(";") for word in named if word not in ("\\", "do")) == AGENTS
+    assert sorted(word.rstrip(";") for word in named if word not in ("\\", "do")) == COMPONENTS

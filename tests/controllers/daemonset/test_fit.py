@@ -6,6 +6,7 @@ import pytest
 from windtunnel.controllers.daemonset.fit import Fit, needs_of, node_of, pin, tolerations_of
 from windtunnel.controllers.node.views import NodeView
 from windtunnel.controllers.views import PodView
+from windtunnel.machinery.change import ViewReader
 from windtunnel.machinery.tree import Tree, encode
 
 YES, NO, STAYS = Fit(run=True, stay=True), Fit(run=False, stay=False), Fit(run=False, stay=True)
@@ -70,7 +71,8 @@ def test_a_pinned_pod_says_which_node_it_is_for() -> None:
     spec: Tree = {"affinity": {"nodeAffinity": {"preferred": []}, "podAffinity": {"x": 1}}}
     pin(spec, "n7")
 
-    pod = msgspec.convert({"metadata": {"name": "p"}, "spec": spec}, PodView)
+    read: ViewReader[PodView] = ViewReader(PodView)
+    pod = read.decode(encode({"metadata": {"name": "p"}, "spec": spec}))
 
     assert node_of(pod) == "n7"
     assert spec["affinity"]["podAffinity"] == {"x": 1}
