@@ -29,6 +29,7 @@ class Kubelet:
     runtime: StandIn
     port: int
     crashes: list[Exception]
+    stop: Callable[[], None]
     open: list[websocket.WebSocket] = field(default_factory=list)
 
     def ask(self, method: str, path: str, **headers: str) -> tuple[int, bytes]:
@@ -64,7 +65,7 @@ def kubelet(tmp_path: Path) -> Iterator[Kubelet]:
         figures=lambda: b"own 1\n",
         crashed=crashes.append,
     )
-    found = Kubelet(runtime, api.start("127.0.0.1"), crashes)
+    found = Kubelet(runtime, api.start("127.0.0.1"), crashes, api.stop)
     yield found
     for each in found.open:
         each.shutdown()

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import http.client
+import socket
 import ssl
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -101,10 +104,16 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> tuple[Keyring, NodeKeys]:
 
 @pytest.fixture
 def served(tmp_path: Path, keys: tuple[Keyring, NodeKeys]) -> Iterator[tuple[int, Reviewer]]:
+    reviewer = Reviewer()
+    api = api_of(tmp_path, keys, reviewer)
+    yield api.start("127.0.0.1"), reviewer
+    api.stop()
+
+
+def api_of(tmp_path: Path, keys: tuple[Keyring, NodeKeys], reviewer: Any) -> KubeletApi:
     keyring, node = keys
     runtime: Any = StandIn(tmp_path)
-    reviewer: Any = Reviewer()
-    api = KubeletApi(
+    return KubeletApi(
         runtime,
         lambda: runtime.pods,
         runtime.find,
@@ -113,8 +122,21 @@ def served(tmp_path: Path, keys: tuple[Keyring, NodeKeys]) -> Iterator[tuple[int
         clock=VirtualClock(0.0),
         credentials=Credentials(node.serving, node.serving_key, keyring.authority),
     )
-    yield api.start("127.0.0.1"), reviewer
-    api.stop()
+
+
+def test_stopping_closes_a_connection_that_has_just_come(
+    tmp_path: Path, keys: tuple[Keyring, NodeKeys]
+) -> None:
+    api = api_of(tmp_path, keys, Reviewer())
+    trust = ssl.create_default_context(cafile=keys[0].authority)
+    with socket.create_connection(("127.0.0.1", api.start("127.0.0.1")), timeout=10) as plain:
+        client = trust.wrap_socket(plain, server_hostname="127.0.0.1")
+
+        api.stop()
+
+        with client, suppress(OSError):
+            assert client.recv(1) == b""
+    gc.collect()  # it would be warned of a connection that is left open
 
 
 def status(

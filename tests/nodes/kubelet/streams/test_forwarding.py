@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import socket
 import struct
 import threading
@@ -92,6 +93,18 @@ def test_much_is_carried_whole(kubelet: Kubelet, echo: int) -> None:
     client.until(lambda: data in client.ended)
 
     assert client.came[data] == piece * 64 + b"bye"
+
+
+def test_stopping_closes_what_is_forwarded(kubelet: Kubelet, echo: int) -> None:
+    kubelet.runtime.add("p")
+    client = tunnel(kubelet)
+    _, data = pair(client, echo, "0")
+    client.write(data, b"one")
+    client.until(lambda: client.came[data] == b"one")
+
+    kubelet.stop()
+
+    gc.collect()  # it would be warned of a connection that is left open
 
 
 def test_a_port_where_nobody_listens_is_told(kubelet: Kubelet) -> None:

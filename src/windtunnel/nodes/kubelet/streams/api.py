@@ -39,6 +39,8 @@ _JSON: Final = "application/json"
 _FIGURES: Final = "text/plain; version=0.0.4; charset=utf-8"
 _BUFFERED: Final = 64 * 1024
 _FAREWELL_SECONDS: Final = 5.0
+_HANDSHAKE_SECONDS: Final = 0.2
+"""How long who has just come may shake hands: in Python 3.11 only then can it be closed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,11 +137,15 @@ class KubeletApi:
     async def _end(self) -> None:
         if self._serving is not None:
             self._serving.close()
-        writers = list(self._tasks.values())
-        for task in self._tasks:
+        ours = asyncio.current_task()
+        if coming := asyncio.all_tasks() - self._tasks.keys() - {ours}:
+            await asyncio.wait(coming, timeout=_HANDSHAKE_SECONDS)
+        begun = asyncio.all_tasks() - {ours}
+        for task in begun:
             task.cancel()
-        if self._tasks:
-            await asyncio.wait(set(self._tasks), timeout=_FAREWELL_SECONDS / 2)
+        writers = list(self._tasks.values())
+        if begun:
+            await asyncio.wait(begun, timeout=_FAREWELL_SECONDS / 2)
         for writer in writers:
             writer.transport.abort()
         await asyncio.sleep(0)  # a turn in which the connections learn of it
