@@ -5,6 +5,7 @@ import pytest
 
 from windtunnel.controllers.job.policy import FailureRuling, judge_failure, judge_success
 from windtunnel.controllers.views import PodView
+from windtunnel.kinds.workload.job_indexes import Indexes
 
 POLICY = {
     "rules": [
@@ -69,6 +70,6 @@ SUCCESSES = {
 
 @pytest.mark.parametrize(("rule", "have", "enough"), SUCCESSES.values(), ids=SUCCESSES.keys())
 def test_success_is_judged(rule: dict[str, Any], have: set[int], enough: bool) -> None:
-    why = judge_success({"rules": [{"succeededCount": 99}, rule]}, 10, have)
+    why = judge_success({"rules": [{"succeededCount": 99}, rule]}, 10, Indexes() | have)
 
     assert why == ("Matched rules at index 1" if enough else None)

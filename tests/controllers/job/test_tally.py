@@ -49,7 +49,7 @@ def test_a_succeeded_index_counts_once_however_many_pods_it_had() -> None:
     pods = [pod(name, "Succeeded", **index(1)) for name in "ab"]
     found = tally({"completionMode": "Indexed"}, *pods, completedIndexes="0")
 
-    assert found.succeeded_indexes == {0, 1}
+    assert set(found.succeeded_indexes) == {0, 1}
     assert found.succeeded == 2
 
 

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from windtunnel.kinds.workload.job_indexes import (
+    Indexes,
     MalformedIndexes,
     count_indexes,
     first_shared_index,
-    format_indexes,
     parse_indexes,
     read_indexes,
 )
@@ -51,18 +51,38 @@ TEXTS = [("", set()), ("1", {1}), ("0,1", {0, 1}), ("0-2", {0, 1, 2}), ("1,3-5,7
 
 @pytest.mark.parametrize(("text", "indexes"), TEXTS)
 def test_a_list_of_indexes_is_read_and_written_alike(text: str, indexes: set[int]) -> None:
-    assert read_indexes(text, 10) == indexes
-    assert format_indexes(indexes) == text
+    assert set(read_indexes(text, 10)) == indexes
+    assert (Indexes() | indexes).text() == text
 
 
 def test_what_lies_beyond_the_completions_is_dropped() -> None:
-    assert read_indexes("1,3-9,12", 5) == {1, 3, 4}
+    assert set(read_indexes("1,3-9,12", 5)) == {1, 3, 4}
 
 
 @given(st.sets(st.integers(0, 60)))
 def test_writing_and_reading_gives_the_same_set(indexes: set[int]) -> None:
-    assert read_indexes(format_indexes(indexes), 61) == indexes
+    assert set(read_indexes((Indexes() | indexes).text(), 61)) == indexes
 
 
 def test_what_is_malformed_is_skipped() -> None:
-    assert read_indexes("x,1,2-y,4", 9) == {1, 4}
+    assert set(read_indexes("x,1,2-y,4", 9)) == {1, 4}
+
+
+@given(indexes, indexes)
+def test_it_is_a_set(left: set[int], right: set[int]) -> None:
+    one, two = Indexes() | left, Indexes() | right
+
+    assert list(one) == sorted(left)
+    assert len(one) == len(left)
+    assert set(one | two) == left | right
+    assert one.shared(two) == len(left & right)
+    assert [number for number in range(62) if number in one] == sorted(left)
+    assert list(one.free(50)) == [number for number in range(50) if number not in left]
+
+
+def test_very_many_cost_nothing() -> None:
+    every = read_indexes("0-2147483645", 2_147_483_647)
+
+    assert len(every) == 2_147_483_646
+    assert list((every | {7}).free(2_147_483_647)) == [2_147_483_646]
+    assert every.text() == "0-2147483645"

@@ -76,9 +76,7 @@ def creations(tally: Tally, missing: int) -> tuple[list[Creation], float]:
             and not pod.finished
             and (number := tally.index(pod)) is not None
         }
-    free = list(
-        islice((number for number in range(tally.completions) if number not in taken), missing)
-    )
+    free = list(islice(taken.free(tally.completions), missing))
     if not tally.per_index:
         return [Creation(number) for number in free], 0.0
     waiting = tally.waiting_indexes()

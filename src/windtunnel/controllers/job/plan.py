@@ -28,7 +28,6 @@ from windtunnel.controllers.job.tally import Tally
 from windtunnel.controllers.job.views import JobStatus, JobView
 from windtunnel.controllers.pods import AT_ONCE
 from windtunnel.controllers.views import Condition, PodView, find_condition
-from windtunnel.kinds.workload.job_indexes import format_indexes
 from windtunnel.machinery.timestamp import time_text
 
 _TOO_MANY: Final = (
@@ -119,13 +118,9 @@ def decide(
         terminating=terminating,
         conditions=conditions,
         completed_indexes=(
-            format_indexes(tally.succeeded_indexes)
-            if tally.indexed
-            else job.status.completed_indexes
+            tally.succeeded_indexes.text() if tally.indexed else job.status.completed_indexes
         ),
-        failed_indexes=(
-            format_indexes(tally.failed_indexes) if tally.per_index and tally.indexed else None
-        ),
+        failed_indexes=(tally.failed_indexes.text() if tally.per_index and tally.indexed else None),
     )
     return plan
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from windtunnel.controllers.views import ContainerStatus, PodView, find_condition
-from windtunnel.kinds.workload.job_indexes import read_indexes
+from windtunnel.kinds.workload.job_indexes import Indexes, read_indexes
 
 Policy = Mapping[str, Any]
 
@@ -77,13 +77,13 @@ def _matching_code(codes: Mapping[str, Any], status: ContainerStatus) -> int | N
     return ended.exit_code if listed == (codes.get("operator") == "In") else None
 
 
-def judge_success(policy: Policy | None, completions: int, succeeded: set[int]) -> str | None:
+def judge_success(policy: Policy | None, completions: int, succeeded: Indexes) -> str | None:
     """Return why the succeeded indexes are enough, or None."""
     for number, rule in enumerate((policy or {}).get("rules") or ()):
         least = rule.get("succeededCount")
         if rule.get("succeededIndexes") is not None:
             required = read_indexes(rule["succeededIndexes"], completions)
-            have = len(required & succeeded)
+            have = required.shared(succeeded)
             enough = have == len(required) if least is None else have >= least
         else:
             enough = least is not None and len(succeeded) >= least

@@ -14,7 +14,7 @@ from windtunnel.controllers.job.indexes import index_of
 from windtunnel.controllers.job.policy import FailureRuling, judge_failure
 from windtunnel.controllers.job.views import JobView
 from windtunnel.controllers.views import PodView
-from windtunnel.kinds.workload.job_indexes import read_indexes
+from windtunnel.kinds.workload.job_indexes import Indexes, read_indexes
 
 FINALIZER: Final = "batch.kubernetes.io/job-tracking"
 FAILURE_COUNT: Final = "batch.kubernetes.io/job-index-failure-count"
@@ -56,8 +56,7 @@ class Tally:
         self.fresh_failed = self._fresh(
             self.noted_failed, [pod for pod in self.tracked if self.failed(pod)]
         )
-        self.succeeded_indexes: set[int] = set()
-        self.failed_indexes: set[int] = set()
+        self.succeeded_indexes = self.failed_indexes = Indexes()
         if self.indexed:
             self._count_indexes()
             self.succeeded = len(self.succeeded_indexes)
@@ -94,18 +93,16 @@ class Tally:
 
     def _count_indexes(self) -> None:
         status = self.job.status
-        self.succeeded_indexes = read_indexes(status.completed_indexes, self.completions)
-        for pod in self.fresh_succeeded:
-            number = self.index(pod)
-            if number is not None:
-                self.succeeded_indexes.add(number)
+        noted = read_indexes(status.completed_indexes, self.completions)
+        self.succeeded_indexes = noted | self._indexes(self.fresh_succeeded)
         if not self.per_index:
             return
-        self.failed_indexes = read_indexes(status.failed_indexes or "", self.completions)
-        for pod in self.tracked:
-            number = self.index(pod)
-            if number is not None and self.failed(pod) and self._index_is_lost(pod):
-                self.failed_indexes.add(number)
+        lost = [pod for pod in self.tracked if self.failed(pod) and self._index_is_lost(pod)]
+        noted = read_indexes(status.failed_indexes or "", self.completions)
+        self.failed_indexes = noted | self._indexes(lost)
+
+    def _indexes(self, pods: Iterable[PodView]) -> set[int]:
+        return {number for pod in pods if (number := self.index(pod)) is not None}
 
     def _index_is_lost(self, pod: PodView) -> bool:
         ruling = self.ruling(pod)
@@ -118,8 +115,7 @@ class Tally:
         """Return the failed pod of each index that waits for its replacement."""
         if not self.per_index:
             return {}
-        taken = {self.index(pod) for pod in self.active}
-        done = self.succeeded_indexes | self.failed_indexes | taken
+        done = self.succeeded_indexes | self.failed_indexes | self._indexes(self.active)
         waiting: dict[int, PodView] = {}
         for pod in self.tracked:
             number = self.index(pod)

@@ -5,7 +5,9 @@ Source: batch/v1 of v1.36.3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from math import inf
 from typing import Final, NamedTuple
 
 _LONGEST: Final = 18
@@ -65,31 +67,69 @@ def parse_indexes(text: str, completions: int) -> list[Interval]:
     return found
 
 
-def read_indexes(text: str, completions: int) -> set[int]:
+class Indexes:
+    """A set of indexes, kept as runs: a job may have two thousand million of them."""
+
+    __slots__ = ("_runs",)
+
+    def __init__(self, runs: Iterable[tuple[int, int]] = ()) -> None:
+        """Hold what lies in the runs, their ends included; they may overlap, in any order."""
+        self._runs: list[Interval] = []
+        for first, last in sorted(runs):
+            if last < first:
+                continue
+            if self._runs and first <= self._runs[-1].last + 1:
+                before = self._runs.pop()
+                first, last = before.first, max(before.last, last)
+            self._runs.append(Interval(first, last))
+
+    def __len__(self) -> int:
+        return count_indexes(self._runs)
+
+    def __iter__(self) -> Iterator[int]:
+        return (index for run in self._runs for index in range(run.first, run.last + 1))
+
+    def __contains__(self, index: object) -> bool:
+        if not isinstance(index, int):
+            return False
+        place = bisect_right(self._runs, (index, inf))
+        return place > 0 and index <= self._runs[place - 1].last
+
+    def __or__(self, other: Indexes | Iterable[int]) -> Indexes:
+        more = other._runs if isinstance(other, Indexes) else ((index, index) for index in other)
+        return Indexes((*self._runs, *more))
+
+    def shared(self, other: Indexes) -> int:
+        """Return how many indexes are in both."""
+        return len(self) + len(other) - len(self | other)
+
+    def free(self, end: int) -> Iterator[int]:
+        """Return the indexes below ``end`` that are not in it, in order."""
+        at = 0
+        for first, last in self._runs:
+            yield from range(at, min(first, end))
+            at = last + 1
+        yield from range(at, end)
+
+    def text(self) -> str:
+        """Return ``0,1,3-5``: runs of three and more are drawn together."""
+        return ",".join(
+            str(first) if first == last else f"{first}{',' if last == first + 1 else '-'}{last}"
+            for first, last in self._runs
+        )
+
+
+def read_indexes(text: str, completions: int) -> Indexes:
     """Return the indexes that ``text`` spells, without what is malformed or too large."""
-    indexes: set[int] = set()
+    runs: list[tuple[int, int]] = []
     for part in text.split(",") if text else ():
         low, dash, high = part.partition("-")
         try:
             first, last = int(low), int(high if dash else low)
         except ValueError:
             continue
-        indexes.update(range(first, min(last, completions - 1) + 1))
-    return indexes
-
-
-def format_indexes(indexes: Iterable[int]) -> str:
-    """Return ``0,1,3-5``: runs of three and more are drawn together."""
-    runs: list[tuple[int, int]] = []
-    for number in sorted(indexes):
-        if runs and runs[-1][1] == number - 1:
-            runs[-1] = (runs[-1][0], number)
-        else:
-            runs.append((number, number))
-    return ",".join(
-        str(first) if first == last else f"{first}{',' if last == first + 1 else '-'}{last}"
-        for first, last in runs
-    )
+        runs.append((first, min(last, completions - 1)))
+    return Indexes(runs)
 
 
 def count_indexes(intervals: Iterable[Interval]) -> int:
