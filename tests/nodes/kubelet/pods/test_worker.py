@@ -9,7 +9,7 @@ from tests.nodes.kubelet.bench import HOLD, Bench
 
 from windtunnel.machinery.tree import Key
 from windtunnel.nodes.kubelet.devices.admission import Rejected
-from windtunnel.nodes.kubelet.runtime.protocol import ContainerState
+from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, ContainerState
 from windtunnel.nodes.kubelet.sandboxes import Sandboxes
 
 
@@ -267,9 +267,8 @@ def test_a_container_comes_back_soon_after_its_back_off_whatever_is_drawn(bench:
     assert bench.state("p")["restartCount"] == 2
 
 
-@pytest.mark.parametrize("policy", ["Always", "Never"])
-def test_a_pod_goes_on_after_its_node_was_away(bench: Bench, policy: str) -> None:
-    bench.pod("p", {"command": HOLD}, restartPolicy=policy)
+def lose_node(bench: Bench) -> ContainerRecord:
+    """Have the node go with its only container, and come again; return what ran."""
     bench.kubelet.stop()
     (run,) = bench.runtime.records.values()
     gone = {"state": ContainerState.EXITED, "exit_code": 255, "reason": "Unknown", "pid": 0}
@@ -277,6 +276,13 @@ def test_a_pod_goes_on_after_its_node_was_away(bench: Bench, policy: str) -> Non
     bench.runtime.records[run.id] = replace(run, **gone, finished_at=now)  # type: ignore[arg-type]
     bench.sandboxes = Sandboxes(bench.settings.pod_cidr)
     bench.restart()
+    return run
+
+
+@pytest.mark.parametrize("policy", ["Always", "Never"])
+def test_a_pod_goes_on_after_its_node_was_away(bench: Bench, policy: str) -> None:
+    bench.pod("p", {"command": HOLD}, restartPolicy=policy)
+    run = lose_node(bench)
     bench.run(2)
 
     status = bench.state("p")
@@ -285,3 +291,16 @@ def test_a_pod_goes_on_after_its_node_was_away(bench: Bench, policy: str) -> Non
     assert status["restartCount"] == 1
     assert status["lastState"]["terminated"]["reason"] == "Unknown"
     assert status["lastState"]["terminated"]["containerID"] == f"containerd://{run.id}"
+
+
+def test_that_a_node_was_away_is_no_failure_of_its_containers(bench: Bench) -> None:
+    bench.pod("p", {"command": HOLD})
+    lose_node(bench)
+    bench.run(2)
+    (run,) = [each for each in bench.runtime.records.values() if each.attempt == 1]
+
+    bench.runtime.signal(run.id, 9)
+    bench.run(2)
+
+    assert bench.state("p")["restartCount"] == 2
+    assert "running" in bench.state("p")["state"]

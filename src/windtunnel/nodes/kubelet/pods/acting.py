@@ -29,7 +29,7 @@ from windtunnel.nodes.kubelet.pods.images import ImageProvider
 from windtunnel.nodes.kubelet.pods.plan import Kill, Plan
 from windtunnel.nodes.kubelet.pods.starting import start_container
 from windtunnel.nodes.kubelet.pods.stopping import stop_all, stop_container
-from windtunnel.nodes.kubelet.runtime.protocol import ContainerRecord, ContainerState
+from windtunnel.nodes.kubelet.runtime.protocol import UNSEEN, ContainerRecord, ContainerState
 from windtunnel.nodes.kubelet.status.containers import Trouble
 from windtunnel.nodes.kubelet.volumes.failures import MountFailed
 
@@ -186,7 +186,8 @@ class Doer:
         ground, name = self._ground, container["name"]
         now = ground.clock.now()
         record = records.current(name)
-        if record is not None and record.state is ContainerState.EXITED:
+        # What ended with its node has not failed.
+        if record and record.state is ContainerState.EXITED and record.reason != UNSEEN:
             key = (uid_of(pod), name, fingerprint(container))
             wait = ground.crashes.wait(key, record.finished_at, now)
             if wait:
