@@ -162,8 +162,10 @@ class KubeletApi:
         except Exception as error:
             self._crashed(error)
         finally:
-            del self._tasks[task]
-            writer.close()
+            try:
+                await _closed(writer)
+            finally:
+                del self._tasks[task]
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -256,6 +258,17 @@ class KubeletApi:
             case "metrics/cadvisor" | "metrics/probes":
                 return 200, b"", _FIGURES
         return None
+
+
+async def _closed(writer: asyncio.StreamWriter) -> None:
+    """Close a connection; who does not close it, too, is not waited for long."""
+    writer.close()
+    try:
+        with suppress(OSError):
+            async with asyncio.timeout(_FAREWELL_SECONDS):
+                await writer.wait_closed()
+    finally:
+        writer.transport.abort()
 
 
 def _tls(credentials: Credentials | None) -> ssl.SSLContext | None:
