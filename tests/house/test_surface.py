@@ -29,6 +29,7 @@ BY_NAME = {
     "client.connection": "how a server is reached",
     "client.event_series": "events of the events.k8s.io form",
     "client.events": "events of the core form",
+    "client.farewell": "does I/O",
     "client.http": "does I/O",
     "client.incluster": "does I/O",
     "client.kubeconfig": "does I/O",

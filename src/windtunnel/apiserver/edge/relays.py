@@ -20,6 +20,7 @@ import httptools
 from windtunnel.apiserver.edge.answers import Common, Send
 from windtunnel.apiserver.edge.dialing import BUFFERED, dial, in_words
 from windtunnel.apiserver.request import Relay, Request
+from windtunnel.client import farewell
 
 Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Take = Callable[[], Ends]
@@ -83,13 +84,9 @@ class Relays:
         try:
             yield
         finally:
-            writer.close()
             try:
-                with suppress(OSError):
-                    async with asyncio.timeout(_FAREWELL_SECONDS):
-                        await writer.wait_closed()
+                await farewell.close(writer, _FAREWELL_SECONDS)
             finally:
-                writer.transport.abort()
                 self._open.discard(writer)
 
     async def _answer(

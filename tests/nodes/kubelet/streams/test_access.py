@@ -7,7 +7,7 @@ import http.client
 import socket
 import ssl
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -124,35 +124,39 @@ def api_of(tmp_path: Path, keys: tuple[Keyring, NodeKeys], reviewer: Any) -> Kub
     )
 
 
+@contextmanager
+def connected(api: KubeletApi, keyring: Keyring) -> Iterator[ssl.SSLSocket]:
+    """Shake hands with the API; in the end see that nothing was left open."""
+    trust = ssl.create_default_context(cafile=keyring.authority)
+    with (
+        socket.create_connection(("127.0.0.1", api.start("127.0.0.1")), timeout=10) as plain,
+        trust.wrap_socket(plain, server_hostname="127.0.0.1") as client,
+    ):
+        yield client
+    gc.collect()  # it would be warned of a connection that is left open
+
+
 def test_stopping_closes_a_connection_that_the_client_keeps(
     tmp_path: Path, keys: tuple[Keyring, NodeKeys]
 ) -> None:
     api = api_of(tmp_path, keys, Reviewer())
-    trust = ssl.create_default_context(cafile=keys[0].authority)
-    with socket.create_connection(("127.0.0.1", api.start("127.0.0.1")), timeout=10) as plain:
-        client = trust.wrap_socket(plain, server_hostname="127.0.0.1")
+    with connected(api, keys[0]) as client:
         client.sendall(b"GET /pods HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         while client.recv(1000):
             pass  # he has been told that it is closed, and says nothing himself
 
         api.stop()
-        client.close()
-    gc.collect()  # it would be warned of a connection that is left open
 
 
 def test_stopping_closes_a_connection_that_has_just_come(
     tmp_path: Path, keys: tuple[Keyring, NodeKeys]
 ) -> None:
     api = api_of(tmp_path, keys, Reviewer())
-    trust = ssl.create_default_context(cafile=keys[0].authority)
-    with socket.create_connection(("127.0.0.1", api.start("127.0.0.1")), timeout=10) as plain:
-        client = trust.wrap_socket(plain, server_hostname="127.0.0.1")
-
+    with connected(api, keys[0]) as client:
         api.stop()
 
-        with client, suppress(OSError):
+        with suppress(OSError):
             assert client.recv(1) == b""
-    gc.collect()  # it would be warned of a connection that is left open
 
 
 def status(

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from windtunnel.client import Client
+from windtunnel.client import Client, farewell
 from windtunnel.errors import WindtunnelError
 from windtunnel.kernel import Clock
 from windtunnel.machinery.admission import User
@@ -163,7 +163,7 @@ class KubeletApi:
             self._crashed(error)
         finally:
             try:
-                await _closed(writer)
+                await farewell.close(writer, _FAREWELL_SECONDS)
             finally:
                 del self._tasks[task]
 
@@ -258,17 +258,6 @@ class KubeletApi:
             case "metrics/cadvisor" | "metrics/probes":
                 return 200, b"", _FIGURES
         return None
-
-
-async def _closed(writer: asyncio.StreamWriter) -> None:
-    """Close a connection; who does not close it, too, is not waited for long."""
-    writer.close()
-    try:
-        with suppress(OSError):
-            async with asyncio.timeout(_FAREWELL_SECONDS):
-                await writer.wait_closed()
-    finally:
-        writer.transport.abort()
 
 
 def _tls(credentials: Credentials | None) -> ssl.SSLContext | None:
