@@ -58,14 +58,15 @@ def revision(text: str) -> int:
     if not text:
         return 0
     mistake = ""
+    digits = text.lstrip("0") or "0"
     if not text.isascii() or not text.isdigit():
         mistake = "invalid syntax"
-    elif len(text.lstrip("0")) > 20 or int(text[-20:]) >= 2**64:
+    elif len(digits) > 20 or int(digits) >= 2**64:
         mistake = "value out of range"
     if mistake:
         why = f'strconv.ParseUint: parsing "{text}": {mistake}'
         raise RevisionUnreadable(str(invalid("resourceVersion", text, why)))
-    return int(text[-20:])
+    return int(digits)
 
 
 def _dry_run_violations(values: list[str]) -> list[Violation]:
