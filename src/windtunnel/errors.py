@@ -36,5 +36,11 @@ class DataError(WindtunnelError):
     exit_code = 4
 
 
+def machine_refused(error: OSError) -> str:
+    """Return what the machine refused, and of which file, where the error says so."""
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or error}"
+
+
 class BrokenInvariant(AssertionError):
     """Something impossible happened: a bug of ours. Never caught."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from windtunnel.cli import options
-from windtunnel.cli.show import draw, progress, show
+from windtunnel.cli.show import counted_nodes, draw, progress, show
 from windtunnel.errors import UsageError
 from windtunnel.home import reach
 from windtunnel.nodes import DEFAULT_PRODUCT
@@ -79,7 +79,7 @@ def add(
         added = add_nodes(client, order, done)
     first, last = added[0], added[-1]
     span = first if count == 1 else f"{first} to {last}"
-    click.echo(f"Added {_counted(count)} to pool {pool}: {span}.")
+    click.echo(f"Added {counted_nodes(count)} to pool {pool}: {span}.")
 
 
 @command.command("list")
@@ -144,8 +144,4 @@ def remove(name: str, pool: str, names: tuple[str, ...]) -> None:
         count = remove_nodes(client, doomed, done)
     if pool and not count and not remove_document(client, pool):
         raise UsageError(f"there is no pool {pool}")
-    click.echo(f"Removed {_counted(count)}.")
-
-
-def _counted(count: int) -> str:
-    return "1 node" if count == 1 else f"{count} nodes"
+    click.echo(f"Removed {counted_nodes(count)}.")

@@ -16,7 +16,7 @@ from typing import Any, Final
 import click
 
 import windtunnel
-from windtunnel.errors import BrokenInvariant, WindtunnelError
+from windtunnel.errors import BrokenInvariant, WindtunnelError, machine_refused
 from windtunnel.machinery.errors import ApiError
 
 VERBS: Final = {
@@ -107,8 +107,7 @@ def run(arguments: list[str]) -> int:
     except (BrokenInvariant, MemoryError):
         raise
     except OSError as error:
-        where = f"{error.filename}: " if error.filename else ""
-        code = _say(f"{where}{error.strerror or error}", 1)
+        code = _say(machine_refused(error), 1)
     return code
 
 

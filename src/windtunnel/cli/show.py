@@ -34,6 +34,11 @@ def show(tree: Any, output: str, table: Callable[[], None]) -> None:
         table()
 
 
+def counted_nodes(count: int) -> str:
+    """Return how many nodes there are, in words."""
+    return "1 node" if count == 1 else f"{count} nodes"
+
+
 def draw(columns: Sequence[str], rows: TableRows, footer: Sequence[object] = ()) -> None:
     """Draw a table; columns whose name begins with ``#`` hold numbers and lean right."""
     from rich.console import Console

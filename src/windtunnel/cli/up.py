@@ -18,6 +18,7 @@ from windtunnel.assembly import (
 )
 from windtunnel.cli import options
 from windtunnel.cli.root import INTERRUPTED
+from windtunnel.cli.show import counted_nodes
 from windtunnel.client.kubeconfig import default_path
 from windtunnel.home import Folder, Process
 from windtunnel.nodes import PoolOrder, parse_order
@@ -177,7 +178,7 @@ def _controller_flags(texts: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
 def _tell_pools(pools: tuple[PoolOrder, ...]) -> None:
     """Say what GPUs the pools have: a name that is no model's gets the usual one."""
     for pool in pools:
-        nodes = "1 node" if pool.count == 1 else f"{pool.count} nodes"
+        nodes = counted_nodes(pool.count)
         click.echo(f"Pool {pool.name}: {nodes} of {pool.gpus} {pool.product}.", err=True)
 
 

@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from windtunnel.errors import ClusterError, DataError, WindtunnelError
+from windtunnel.errors import ClusterError, DataError, WindtunnelError, machine_refused
 from windtunnel.home.process import Process, end_with_parent
 
 Ready = Callable[[Process], None]
@@ -98,9 +98,8 @@ def _live(serve: Callable[[Ready], object], writer: int, output: int) -> None:
         # No bug, but the machine: no room, no right.
         sys.excepthook(*sys.exc_info())
         code = 1
-        where = f"{error.filename}: " if error.filename else ""
         with suppress(OSError):
-            say({"error": f"{where}{error.strerror or error}", "code": code})
+            say({"error": machine_refused(error), "code": code})
     except BaseException:
         # A bug: whoever reads the log needs all of it.
         sys.excepthook(*sys.exc_info())
