@@ -17,6 +17,7 @@ from windtunnel.machinery.exports import lazily
 if TYPE_CHECKING:
     from windtunnel.assembly.settings import (
         COMPACT_PATH,
+        NODE,
         PARTS,
         WITHOUT_EFFECT,
         Settings,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMPACT_PATH",
+    "NODE",
     "PARTS",
     "WITHOUT_EFFECT",
     "Settings",
@@ -40,6 +42,7 @@ __getattr__ = lazily(
     {
         "assembly.settings": (
             "COMPACT_PATH",
+            "NODE",
             "PARTS",
             "WITHOUT_EFFECT",
             "Settings",

@@ -7,11 +7,11 @@ from typing import Final
 import click
 import yaml
 
+from windtunnel.assembly import NODE
 from windtunnel.cli.demo.show import NAMESPACE, Show, say, tell
 from windtunnel.devices import GPU, POOL_NAMESPACE, PRODUCT_LABEL, TOPOLOGY_KEY
 from windtunnel.machinery.tree import Tree, dig
 
-NODE: Final = "node-0"
 GPUS: Final = 2
 _IMAGE: Final = "registry.k8s.io/e2e-test-images/busybox:1.36.1-1"
 _POD: Final[Tree] = {
