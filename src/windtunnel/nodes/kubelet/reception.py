@@ -116,14 +116,15 @@ class Reception:
         if change.type == "SYNCED":
             self._complete = True
             return
-        uid = uid_of(change.tree())
+        told = change.tree()
+        uid = uid_of(told)
         if change.type == "DELETED":
-            self._gone(uid, change.tree())
+            self._gone(uid, told)
             return
         known = self._uids.get(change.key)
         if known is not None and known != uid:
             self._gone(known, self._pods[known])
-        pod = self._take(change.tree())
+        pod = self._take(told)
         if pod is None:
             return
         self._uids[change.key] = uid
