@@ -37,10 +37,8 @@ def with_origin(pod: Tree, known: Tree | None, now: float) -> Tree:
         known: As it was kept before.
         now: Since when it is known, where it was not.
     """
-    written = {_SEEN: nano_time_text(now)}
-    before: Tree = (known or {}).get("metadata", {}).get("annotations") or written
-    ours = {_SEEN: before.get(_SEEN, written[_SEEN]), _SOURCE: "api"}
-    annotations = {**(pod["metadata"].get("annotations") or {}), **ours}
+    seen = dig(known, "metadata", "annotations", _SEEN) or nano_time_text(now)
+    annotations = {**(pod["metadata"].get("annotations") or {}), _SEEN: seen, _SOURCE: "api"}
     return {**pod, "metadata": {**pod["metadata"], "annotations": annotations}}
 
 
