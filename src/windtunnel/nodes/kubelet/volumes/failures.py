@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 
 class VolumeMissing(Exception):
@@ -11,29 +11,6 @@ class VolumeMissing(Exception):
 
 class ClaimMissing(Exception):
     """A volume is made of a claim that gives nothing (yet)."""
-
-
-class UnknownClaims:
-    """The volumes of one pod that claims stand for and that cannot even be begun with."""
-
-    def __init__(self) -> None:
-        self.names: list[str] = []
-        self._reasons: list[str] = []
-
-    def add(self, volume: str, why: ClaimMissing) -> None:
-        """Take note of one more."""
-        self.names.append(volume)
-        self._reasons.append(str(why))
-
-    @property
-    def message(self) -> str:
-        """Return what an event says of them all."""
-        names = " ".join(sorted(self.names))
-        return (
-            f"Unable to attach or mount volumes: unmounted volumes=[{names}], "
-            f"unattached volumes=[], failed to process volumes=[{names}]: "
-            f"{'; '.join(self._reasons)}"
-        )
 
 
 class MountFailed(Exception):
@@ -47,6 +24,16 @@ class MountFailed(Exception):
 def setup_failed(volume: str, why: Exception) -> str:
     """Say that a volume could not be made."""
     return f'MountVolume.SetUp failed for volume "{volume}" : {why}'
+
+
+def not_begun(claims: Mapping[str, ClaimMissing]) -> str:
+    """Say of all volumes of a pod that claims stand for, by name, why none is begun with."""
+    names = " ".join(sorted(claims))
+    return (
+        f"Unable to attach or mount volumes: unmounted volumes=[{names}], "
+        f"unattached volumes=[], failed to process volumes=[{names}]: "
+        f"{'; '.join(str(why) for why in claims.values())}"
+    )
 
 
 def together(failures: Sequence[str]) -> VolumeMissing:

@@ -24,8 +24,8 @@ from windtunnel.nodes.kubelet.runtime.protocol import Mount
 from windtunnel.nodes.kubelet.volumes.failures import (
     ClaimMissing,
     MountFailed,
-    UnknownClaims,
     VolumeMissing,
+    not_begun,
     setup_failed,
     together,
 )
@@ -80,20 +80,20 @@ class PodVolumes:
             MountFailed: some cannot be made now; the others are.
         """
         failures = []
-        unknown = UnknownClaims()
+        claims: dict[str, ClaimMissing] = {}
         for volume in _used(pod):
             try:
                 self._make(pod, volume)
             except ClaimMissing as why:
-                unknown.add(str(volume["name"]), why)
+                claims[volume["name"]] = why
             except (VolumeMissing, ValueError) as why:
                 failures.append(setup_failed(volume["name"], why))
             except OSError as error:
                 words = (error.strerror or str(error)).lower()
                 failed = VolumeMissing(f"{error.filename}: {words}")
                 failures.append(setup_failed(volume["name"], failed))
-        if unknown.names:
-            failures.append(unknown.message)
+        if claims:
+            failures.append(not_begun(claims))
         if failures:
             raise MountFailed(failures)
 
