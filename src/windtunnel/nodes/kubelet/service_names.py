@@ -6,7 +6,7 @@ address (those of a StatefulSet). In its own namespace the first part of a name 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from windtunnel.machinery.tree import Key, Tree, dig
@@ -21,19 +21,22 @@ class Named(NamedTuple):
     host: str
 
 
+def served_endpoints(endpoint_slice: Tree) -> Iterator[tuple[Tree, str]]:
+    """Yield the ready endpoints of a slice with each place where they answer."""
+    for endpoint in endpoint_slice.get("endpoints") or ():
+        if dig(endpoint, "conditions", "ready") is not False:
+            for address in endpoint.get("addresses") or ():
+                yield endpoint, served_at(str(address))
+
+
 def headless_names(service: Key, slices: Iterable[Tree]) -> tuple[Named, ...]:
     """Return the names that a service without an address gives to its ready endpoints."""
     found: dict[Named, None] = {}
     for each in slices:
-        for endpoint in each.get("endpoints") or ():
-            if dig(endpoint, "conditions", "ready") is False:
-                continue
-            own = endpoint.get("hostname")
-            for address in endpoint.get("addresses") or ():
-                host = served_at(str(address))
-                found[Named(service.namespace, service.name, host)] = None
-                if own:
-                    found[Named(service.namespace, f"{own}.{service.name}", host)] = None
+        for endpoint, host in served_endpoints(each):
+            found[Named(service.namespace, service.name, host)] = None
+            if own := endpoint.get("hostname"):
+                found[Named(service.namespace, f"{own}.{service.name}", host)] = None
     return tuple(sorted(found))
 
 

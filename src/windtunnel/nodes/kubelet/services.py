@@ -16,8 +16,12 @@ from windtunnel.client import Change, Client
 from windtunnel.kernel import Loop
 from windtunnel.machinery.tree import Key, Tree, dig
 from windtunnel.nodes.kubelet.carrying import CarriedPort, Carrier, bind
-from windtunnel.nodes.kubelet.network import served_at
-from windtunnel.nodes.kubelet.service_names import Named, headless_names, host_lines
+from windtunnel.nodes.kubelet.service_names import (
+    Named,
+    headless_names,
+    host_lines,
+    served_endpoints,
+)
 
 SERVICE_LABEL: Final = "kubernetes.io/service-name"
 _API: Final = Key("default", "kubernetes")
@@ -189,11 +193,7 @@ def backends(slices: list[Tree], name: str) -> list[tuple[str, int]]:
         for port in each.get("ports") or ():
             if (port.get("name") or "") != name or port.get("port") is None:
                 continue
-            for endpoint in each.get("endpoints") or ():
-                if dig(endpoint, "conditions", "ready") is False:
-                    continue
-                for address in endpoint.get("addresses") or ():
-                    found.append((served_at(str(address)), int(port["port"])))
+            found += [(host, int(port["port"])) for _, host in served_endpoints(each)]
     return found
 
 
