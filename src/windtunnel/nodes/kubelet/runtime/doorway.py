@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from windtunnel.nodes.kubelet.durations import spoken
-from windtunnel.nodes.kubelet.runtime.bundle import Bundle, identity_of
+from windtunnel.nodes.kubelet.runtime.bundle import Bundle
 from windtunnel.nodes.kubelet.runtime.container import Container
 from windtunnel.nodes.kubelet.runtime.entry import Missing, find_program, inside, open_terminal
 from windtunnel.nodes.kubelet.runtime.execution import (
@@ -146,8 +146,8 @@ class Doorway:
             command = ["/bin/sh", "-c", _JOIN, str(container.group.procs)]
         if self._isolated:
             folder = inside(root, bundle.working_dir).removeprefix(root)
-            identity = identity_of(container.order)
-            command += self._tools.enter(identity, pid, folder, (name, *argv[1:]), terminal=tty)
+            words = (name, *argv[1:])
+            command += self._tools.enter(bundle.identity, pid, folder, words, terminal=tty)
         else:
             if tty and self._tools.setsid:
                 command += [self._tools.setsid, "--ctty"]
