@@ -16,6 +16,7 @@ from windtunnel.machinery.tree import Tree, dig
 from windtunnel.nodes.kubelet.pod_records import PodRecords
 from windtunnel.nodes.kubelet.pod_spec import (
     apps,
+    containers,
     deleting,
     ephemerals,
     inits,
@@ -66,16 +67,15 @@ def container_statuses(pod: Tree, sources: Evidence) -> dict[str, Tree]:
         for each in dig(pod, "status", key) or ()
     }
     made = {}
-    for container in [*inits(pod), *apps(pod)]:
+    added = {each["name"] for each in ephemerals(pod)}
+    for container in containers(pod):
         name = container["name"]
         made[name] = _status(pod, container, old.get(name), sources)
         _show_trouble(pod, container, made[name], sources, begun)
-        _judge(pod, container, made[name], sources)
-    for container in ephemerals(pod):
-        name = container["name"]
-        made[name] = _status(pod, container, old.get(name), sources)
-        _show_trouble(pod, container, made[name], sources, begun)
-        made[name].pop("started", None)  # nobody ever asks
+        if name in added:
+            made[name].pop("started", None)  # nobody ever asks
+        else:
+            _judge(pod, container, made[name], sources)
     return made
 
 
