@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from windtunnel.nodes.kubelet.runtime.protocol import (
     ContainerOrder,
     ContainerRecord,
     ContainerState,
+    Exec,
 )
 
 LOOP = ("sh", "-c", "trap 'exit 0' TERM; echo up; while :; do sleep 0.05; done")
@@ -71,6 +73,11 @@ def ended(engine: ContainerEngine, log_path: Path, *argv: str, **fields: object)
 
 def said(log_path: Path) -> str:
     return "\n".join(line.split(" ", 3)[3] for line in log_path.read_text().splitlines())
+
+
+def heard(run: Exec) -> bytes:
+    """All that a program puts out on its terminal, to its end."""
+    return b"".join(iter(partial(run.stdout.read, 1000), b""))
 
 
 def up(engine: ContainerEngine, log_path: Path, **fields: object) -> str:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.nodes.kubelet.runtime.containers import ended, make_order, said, up
+from tests.nodes.kubelet.runtime.containers import ended, heard, make_order, said, up
 
 from windtunnel.nodes.kubelet.runtime.engine import ContainerEngine
 from windtunnel.nodes.kubelet.runtime.protocol import (
@@ -52,9 +52,7 @@ def test_exec_on_a_terminal_that_is_resized(private: ContainerEngine, log_path: 
     run.resize(100, 40)
     assert run.stdin is not None
     run.stdin.write(b"go\n")
-    seen = b""
-    while piece := run.stdout.read(1000):
-        seen += piece
+    seen = heard(run)
 
     assert seen == b"go\r\n40 100\r\n"
     assert run.stderr is None
@@ -70,9 +68,7 @@ def test_an_interactive_shell_is_master_of_its_terminal(
     run = private.exec(container_id, ["sh", "-i"], tty=True, stdin=True)
     assert run.stdin is not None
     run.stdin.write(b"exit 4\n")
-    seen = b""
-    while piece := run.stdout.read(1000):
-        seen += piece
+    seen = heard(run)
 
     assert run.wait() == 4
     assert b"job control" not in seen
@@ -87,9 +83,7 @@ def test_a_terminal_has_a_name_in_the_container(
 ) -> None:
     container_id = up(private, log_path, user=user)
     run = private.exec(container_id, ["sh", "-c", "tty && echo there > $(tty)"], tty=True)
-    seen = b""
-    while piece := run.stdout.read(1000):
-        seen += piece
+    seen = heard(run)
 
     assert re.fullmatch(rb"/dev/pts/\d+\r\nthere\r\n", seen)
     assert run.wait() == 0
@@ -134,8 +128,7 @@ def test_a_killed_terminal_exec_ends(private: ContainerEngine, log_path: Path) -
     container_id = up(private, log_path)
     run = private.exec(container_id, ["sleep", "60"], tty=True)
     run.kill()
-    while run.stdout.read(1000):
-        pass
+    heard(run)
 
     assert run.wait() == 137
     run.close()
