@@ -33,6 +33,16 @@ def test_what_ran_has_ended_unseen(tmp_path: Path) -> None:
     assert (found.pid, found.finished_at) == (0, 9.0)
 
 
+def test_what_was_being_written_when_the_node_went_is_no_record(tmp_path: Path) -> None:
+    files = RecordFiles(tmp_path)
+    ran = record("a", 0)
+    files.keep(ran)
+    (tmp_path / ran.id).replace(tmp_path / f"{ran.id}.new")
+
+    assert files.read(9.0) == []
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_never_ran_or_cannot_be_read_is_forgotten(tmp_path: Path) -> None:
     files = RecordFiles(tmp_path)
     assert RecordFiles(tmp_path / "none").read(9.0) == []

@@ -16,6 +16,8 @@ import msgspec
 from windtunnel.nodes.kubelet.runtime.protocol import UNSEEN, ContainerRecord, ContainerState
 
 _UNSEEN_CODE: Final = 255
+_DRAFT: Final = ".new"
+"""The ending of what is being written; where it is found later, its writer died over it."""
 
 
 class RecordFiles:
@@ -32,7 +34,7 @@ class RecordFiles:
         """Write a record in the place of an older one of the same container."""
         self._folder.mkdir(parents=True, exist_ok=True)
         file = self._folder / record.id
-        new = file.with_suffix(".new")
+        new = file.with_suffix(_DRAFT)
         new.write_bytes(msgspec.json.encode(record, enc_hook=str))
         new.replace(file)
 
@@ -52,7 +54,7 @@ class RecordFiles:
                 record = msgspec.json.decode(
                     file.read_bytes(), type=ContainerRecord, dec_hook=_path
                 )
-                if record.state is not ContainerState.CREATED:
+                if record.state is not ContainerState.CREATED and file.suffix != _DRAFT:
                     found.append(_ended(record, now))
                     continue
             file.unlink(missing_ok=True)
